@@ -1,0 +1,28 @@
+"""What every run of the features shares: how steps read quoted texts, and that a run without a scenario fails."""
+
+import json
+
+from behave import register_type
+from behave.model import Scenario
+from behave.runner import Context
+from parse import with_pattern
+
+
+@with_pattern(r'"(?:[^"\\]|\\.)*"')
+def parse_text(text: str) -> str:
+    """`{text:json}` in a step: a string in double quotes, with JSON's escapes."""
+    value: str = json.loads(text)
+    return value
+
+
+register_type(json=parse_text)
+_run: list[str] = []  # the scenarios that were run
+
+
+def before_scenario(context: Context, scenario: Scenario) -> None:
+    _run.append(scenario.name)
+
+
+def after_all(context: Context) -> None:
+    if not _run and not context.config.dry_run:
+        raise LookupError("no scenario was run. -n searches the scenarios' names: is the id right?")
