@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from types import SimpleNamespace
 
 from behave import given, then, when
@@ -40,6 +41,10 @@ class Run:
     turns: list[dict[str, object]]
     system: list[dict[str, object]] = field(default_factory=list)
     max_rounds: int = 10
+    streamed: bool = False
+    options: dict[str, object] = field(default_factory=dict)
+    extra: dict[str, object] = field(default_factory=dict)  # further arguments of the loop
+    pieces: list[str] = field(default_factory=list)  # what a listener to the stream was told
     world: World = field(default_factory=World)
     ran: list[str] = field(default_factory=list)
     messages: list[dict[str, object]] = field(default_factory=list)
@@ -51,6 +56,11 @@ class Run:
     def requests(self) -> list[list[dict[str, object]]]:
         """The messages of each request, from its bytes."""
         return [request.messages for request in self.provider.requests]
+
+    def make_provider(self) -> ScriptedProvider:
+        on_delta = self.pieces.append if self.streamed else None
+        # Not strict: the scenarios say themselves what is wrong.
+        return ScriptedProvider(self.turns, strict=False, on_delta=on_delta, **self.options)
 
     def tools(self) -> Toolbox:
         @tool
@@ -110,7 +120,12 @@ def step_system(context: Context, text: str) -> None:
 @given("the model's turns are")
 def step_turns(context: Context) -> None:
     turns = [json.loads(line) for line in context.text.splitlines()]
-    context.run = Run(turns, system=getattr(context, "system_prompt", []), world=getattr(context, "world", World()))
+    context.run = Run(
+        turns,
+        system=getattr(context, "system_prompt", []),
+        world=getattr(context, "world", World()),
+        streamed=getattr(context, "streamed", False),
+    )
 
 
 @given("a model that calls {calls:d} tools in every turn, for {count:d} turns")
@@ -145,10 +160,10 @@ def step_world(context: Context) -> None:
 def step_run(context: Context, task: str) -> None:
     run: Run = context.run
     loop: Callable[..., object] = getattr(context, "loop_under_test", agent_loop)
-    run.provider = ScriptedProvider(run.turns, strict=False)  # the scenarios say themselves what is wrong
+    run.provider = run.make_provider()
     run.messages = [*run.system, {"role": "user", "content": task}]
     try:
-        run.result = loop(run.provider, run.messages, run.tools(), max_rounds=run.max_rounds)
+        run.result = loop(run.provider, run.messages, run.tools(), max_rounds=run.max_rounds, **run.extra)
     except Exception as error:
         run.raised = error
 
@@ -182,7 +197,7 @@ def step_replayed(context: Context, number: int, turn: int) -> None:
 @then("each request begins with the one before")
 def step_prefix(context: Context) -> None:
     requests = context.run.provider.requests
-    for before, after in zip(requests, requests[1:], strict=False):
+    for before, after in pairwise(requests):
         if after.raw.startswith(before.raw.removesuffix(b"]}")):
             continue
         where = f"{REQUIREMENTS[1]}: request {after.number}"
@@ -297,7 +312,7 @@ def step_stop(context: Context, stop: str, rounds: int) -> None:
 @then("the history can be continued")
 def step_continue(context: Context) -> None:
     run: Run = context.run
-    problems = history_problems(run.messages)
+    problems = history_problems(run.messages, frozenset(key for turn in run.turns for key in turn))
     assert not problems, f"{REQUIREMENTS[2]}: the history at the end: {problems[0]}"
 
 
