@@ -21,8 +21,7 @@ import socket
 import statistics
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
@@ -181,7 +180,22 @@ class Row:
     floor: float
 
 
-def cpu_per_round(peer: str, port: int, rounds: int) -> float:
+@contextlib.contextmanager
+def process(target: Callable[..., None], *args: object) -> Iterator[Connection]:
+    """A fresh process that is given one end of a pipe; here is the other end. A process that fails closes its own."""
+    here, there = SPAWN.Pipe()
+    child = SPAWN.Process(target=target, args=(there, *args), daemon=True)
+    child.start()
+    there.close()  # or a failed child would not be an EOFError at the next `recv` but an endless wait
+    try:
+        yield here
+    finally:
+        child.terminate()
+        child.join()
+
+
+def measure(pipe: Connection, peer: str, port: int, rounds: int) -> None:
+    """Send back the milliseconds of CPU per round, once, measured in this process."""
     run = PEERS[peer](port)
     run(1)  # connects, and brings in what the SDK imports only when it is first used
     start = time.process_time()
@@ -189,15 +203,15 @@ def cpu_per_round(peer: str, port: int, rounds: int) -> float:
     spent = time.process_time() - start
     if len(messages) != 2 * rounds + 2:
         raise RuntimeError(f"{peer} ended with {len(messages)} messages after {rounds} rounds: nothing was measured")
-    return 1000 * spent / (rounds + 1)
+    pipe.send(1000 * spent / (rounds + 1))
 
 
-def measure(port: int, rounds: int, reps: int) -> Row:
+def medians(port: int, rounds: int, reps: int) -> Row:
     figures: dict[str, list[float]] = {peer: [] for peer in PEERS}
     for _ in range(reps):
         for peer, measured in figures.items():
-            with ProcessPoolExecutor(1, mp_context=SPAWN) as fresh:
-                measured.append(fresh.submit(cpu_per_round, peer, port, rounds).result())
+            with process(measure, peer, port, rounds) as client:
+                measured.append(client.recv())
     return Row(rounds, **{peer: statistics.median(measured) for peer, measured in figures.items()})
 
 
@@ -221,16 +235,9 @@ def main() -> None:
     parser.add_argument("--reps", type=int, default=3, help="repetitions of each measurement (default: %(default)s)")
     options = parser.parse_args()
     os.environ["NO_PROXY"] = HOST  # else a proxy in the environment would stand between the SDK and the loopback
-    here, there = SPAWN.Pipe()
-    server = SPAWN.Process(target=serve, args=(there,), daemon=True)
-    server.start()
-    there.close()  # so that a server that fails to start is an EOFError below and no endless wait
-    try:
-        port = here.recv()
-        print(report([measure(port, int(rounds), options.reps) for rounds in options.rounds.split(",")]))
-    finally:
-        server.terminate()
-        server.join()
+    with process(serve) as server:
+        port = server.recv()
+        print(report([medians(port, int(rounds), options.reps) for rounds in options.rounds.split(",")]))
 
 
 if __name__ == "__main__":

@@ -51,22 +51,29 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # None if the shell closed it
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+        elif stream is sys.__stdout__ is None:
+            return _complain("stdout is closed, so an answer would go nowhere", USAGE)
     try:
         code = _command(list(sys.argv[1:] if argv is None else argv))
         print(end="", flush=True)
         return code
     except BrokenPipeError:
-        # Whoever read stdout has seen enough. Python would try to write the rest once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _drop_stdout()
         return _complain("stdout was closed before the answer was written", ANSWERED)
     except OSError as error:
+        _drop_stdout()
         return _complain(f"the output cannot be written: {error}", NO_FULL_ANSWER)
     except UsageError as error:
         return _complain(str(error), USAGE)
     except KeyboardInterrupt:
         return _complain("interrupted", INTERRUPTED)
+
+
+def _drop_stdout() -> None:
+    """Python would try once more, at exit, to write what could not be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _complain(text: str, code: int) -> int:
@@ -260,8 +267,12 @@ def _doctor(argv: list[str]) -> int:
         "HADR_MODEL": settings.model,
     }
     for name, value in values.items():
-        print(printable(f"{name:<16} {value} ({settings.sources[name]})"))
-    print("offline: a stand-in plays scripts" if settings.offline else "one call, to see whether the model answers …")
+        source = "" if value == "not set" else f" (from {settings.sources[name]})"
+        print(printable(f"{name:<16} {value}{source}"))
+    if settings.offline:
+        print("offline: a stand-in plays scripts. OPENAI_API_KEY connects a model, with OPENAI_BASE_URL if not OpenAI's.")
+        return ANSWERED
+    print("one tiny call, to see whether the model answers …", flush=True)
     started = time.monotonic()
     try:
         completion = _provider(settings, None).complete([{"role": "user", "content": "Say ok."}], [])

@@ -15,6 +15,7 @@ from typing import Literal
 
 from markdown_it import MarkdownIt
 from openai.types.chat import ChatCompletion
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.markdown import Markdown
 from rich.status import Status
@@ -75,7 +76,7 @@ class Display:
         self._err = _Console(stderr=True, markup=False, highlight=False, emoji=False)
         self._started = self._asked = time.monotonic()
         self._status: Status | None = None
-        self._line_is_open = False
+        self._column = 0  # where the line of thinking that is being printed has got to
         self._streamed = self._shown = ""
         self._turns: list[Message] = []
 
@@ -100,7 +101,7 @@ class Display:
         thinking, answer = split_think(self._streamed)
         thinking = re.sub(r"<[^<>]{0,12}$", "", thinking)  # perhaps the beginning of a tag
         if self._think == "show":
-            self._think_aloud(thinking)
+            self._think_aloud(thinking, to_the_end=bool(answer))
         if answer or self._think != "show":
             self._end_line()
             part, text = ("writing", answer) if answer else ("thinking", thinking)
@@ -116,7 +117,7 @@ class Display:
         self.rounds.append(Round(number, len(calls), usage, seconds, choice.finish_reason, thinking))
         self._turns.append(turn)
         if self._think == "show":
-            self._think_aloud(thinking)
+            self._think_aloud(thinking, to_the_end=True)
             self._end_line()
         elif thinking and self._think == "fold":
             self._line(f"thinking, {len(thinking):,} characters", "dim italic")
@@ -126,17 +127,38 @@ class Display:
             function = as_object(as_object(call).get("function"))
             self._line(_cut(f"→ {function.get('name')} {function.get('arguments') or ''}"), "cyan")
 
-    def _think_aloud(self, thinking: str) -> None:
-        """Print what is new of the thinking, and stay on its last line."""
-        if thinking.startswith(self._shown) and (fresh := thinking[len(self._shown) :]) and not self._quiet:
+    def _think_aloud(self, thinking: str, *, to_the_end: bool) -> None:
+        """Print what is new of the thinking, up to the last whole word, and stay on its line."""
+        if self._quiet or not thinking.startswith(self._shown):
+            return
+        whole = len(thinking) if to_the_end else max(thinking.rfind(" "), thinking.rfind("\n"), len(thinking) - 80)
+        fresh = thinking[len(self._shown) : whole]
+        if fresh:
             self._rest()
-            self._err.print(Text(printable(fresh), "dim italic"), end="", soft_wrap=True)
-            self._shown, self._line_is_open = thinking, True
+            self._err.print(Text(self._wrapped(printable(fresh)), "dim italic"), end="", soft_wrap=True)
+            self._shown += fresh
+
+    def _wrapped(self, text: str) -> str:
+        """The text with line breaks where the terminal would break words, going on from the column reached."""
+        if not self._err.is_terminal:
+            self._column = 1 if text else 0
+            return text
+        out: list[str] = []
+        for part in re.findall(r"\n| +|[^ \n]+", text):
+            if part == "\n":
+                self._column = 0
+            elif self._column and self._column + cell_len(part) > self._err.width:
+                out.append("\n")
+                self._column = 0
+                part = part.lstrip(" ")
+            out.append(part)
+            self._column += 0 if part == "\n" else cell_len(part)
+        return "".join(out)
 
     def _end_line(self) -> None:
-        if self._line_is_open:
+        if self._column:
             self._err.print()
-            self._line_is_open = False
+            self._column = 0
 
     def _result(self, result: ToolResult) -> None:
         self._line(_cut(f"← {result.text}"), "red" if result.exception else "green")
@@ -252,7 +274,7 @@ class Display:
 
     def _print(self, what: RenderableType) -> None:
         if not self._quiet:
-            self._err.print(what, soft_wrap=isinstance(what, Text))
+            self._err.print(what, soft_wrap=not self._err.is_terminal)
 
     def _wait(self, text: str) -> None:
         """A line that moves while the model is at work."""

@@ -383,7 +383,8 @@ def _words(value: object) -> str:
         return value
     if items := as_list(value):
         return "; ".join(filter(None, map(_words, items)))
-    fields = as_object(value)
+    if not (fields := as_object(value)):
+        return ""
     said = next((text for key in ("message", "error", "detail", "msg") if (text := _words(fields.get(key)))), "")
     code = fields.get("code")
     return f"{said} ({code})" if said and code and str(code) not in said else said
@@ -398,7 +399,7 @@ def _excerpt(text: str, limit: int = 200) -> str:
 def connect(base_url: str | None, api_key: str) -> OpenAI:
     """A client with patience: reasoning models may think for minutes before the first byte.
 
-    base_url: None for OpenAI's own. Timeouts in seconds: 10 to connect, 600 of silence. Four retries with the SDK's
+    base_url: None for OpenAI's own. Timeouts in seconds: 10 to connect, 600 of silence. Three retries with the SDK's
     waiting times, for rate limits, server errors and lost connections.
     """
-    return OpenAI(base_url=base_url, api_key=api_key, max_retries=4, timeout=httpx2.Timeout(600, connect=10))
+    return OpenAI(base_url=base_url, api_key=api_key, max_retries=3, timeout=httpx2.Timeout(600, connect=10))

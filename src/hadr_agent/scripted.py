@@ -609,7 +609,10 @@ def _deltas(message: Message) -> Iterator[Mapping[str, object]]:
         yield from ({"content": piece} for piece in _pieces(content))
     for index, call in enumerate(map(as_object, as_list(message.get("tool_calls")))):
         function = as_object(call.get("function"))
-        first, *others = _pieces(str(function.get("arguments", "")))
+        if not isinstance(text := function.get("arguments"), str):
+            yield {"tool_calls": [{**call, "index": index}]}
+            continue
+        first, *others = _pieces(text)
         yield {"tool_calls": [{**call, "index": index, "function": {**function, "arguments": first}}]}
         yield from ({"tool_calls": [{"index": index, "function": {"arguments": piece}}]} for piece in others)
 

@@ -46,7 +46,7 @@ def load_settings(model: str | None = None) -> Settings:
     Raises SettingsError.
     """
     from_file = _read_dotenv(Path(".env"))
-    sources = {name: "environment" if name in os.environ else ".env" for name in {*from_file, *os.environ}}
+    sources = {name: "the environment" if name in os.environ else ".env" for name in {*from_file, *os.environ}}
     os.environ |= {name: value for name, value in from_file.items() if name not in os.environ}
     key, url = os.environ.get("OPENAI_API_KEY") or None, os.environ.get("OPENAI_BASE_URL")
     if key is not None and not re.fullmatch(r"[\x21-\x7e]+", key):
@@ -64,7 +64,7 @@ def load_settings(model: str | None = None) -> Settings:
     sources |= {"HADR_MODEL": "--model"} if model else {}
     model = model or os.environ.get("HADR_MODEL") or DEFAULT_MODEL
     names = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HADR_MODEL")
-    return Settings(key, url, model, {name: sources.get(name, "default") for name in names})
+    return Settings(key, url, model, {name: sources.get(name, "the default") for name in names})
 
 
 def _read_dotenv(path: Path) -> dict[str, str]:

@@ -153,7 +153,7 @@ class Toolbox:
 
 def interrupted(call: ToolCall) -> ToolResult:
     """The result of a call that a Ctrl-C (or another interrupt) left open."""
-    return ToolResult(call, "Error: interrupted before this call was finished. It may have taken effect in part.")
+    return ToolResult(call, "Error: interrupted. This call was not finished: it had its effect in part, or not at all.")
 
 
 def cut_off(call: ToolCall) -> ToolResult:
