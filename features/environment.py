@@ -1,6 +1,7 @@
 """What every run of the features shares: how steps read quoted texts, and that a run without a scenario fails."""
 
 import json
+import re
 
 from behave import register_type
 from behave.model import Scenario
@@ -15,7 +16,13 @@ def parse_text(text: str) -> str:
     return value
 
 
-register_type(json=parse_text)
+@with_pattern(r'"(?:[^"\\]|\\.)*"(?: "(?:[^"\\]|\\.)*")*')
+def parse_words(text: str) -> list[str]:
+    """`{arguments:words}` in a step: such strings, with a space between them."""
+    return [json.loads(word) for word in re.findall(r'"(?:[^"\\]|\\.)*"', text)]
+
+
+register_type(json=parse_text, words=parse_words)
 _run: list[str] = []  # the scenarios that were run
 
 

@@ -34,11 +34,6 @@ def environment(context: Context) -> dict[str, str]:
     return {**kept, **home, **getattr(context, "variables", {})}
 
 
-def texts(line: str) -> list[str]:
-    """The strings in double quotes of a step."""
-    return [json.loads(text) for text in re.findall(r'"(?:[^"\\]|\\.)*"', line)]
-
-
 def run(context: Context, arguments: list[str], stdout: object = subprocess.PIPE) -> None:
     process = subprocess.run(
         [COMMAND, *arguments],
@@ -91,30 +86,25 @@ def step_model(context: Context) -> None:
 # --- When
 
 
-@when('I run hadr-agent "{arguments}" into a pipe that is closed at once')
-def step_run_into_closed_pipe(context: Context, arguments: str) -> None:
+@when("I run hadr-agent {arguments:words}")
+def step_run(context: Context, arguments: list[str]) -> None:
+    run(context, arguments)
+
+
+@when("I run hadr-agent {arguments:words} into a pipe that is closed at once")
+def step_run_into_closed_pipe(context: Context, arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     try:
-        run(context, [arguments], writer)
+        run(context, arguments, writer)
     finally:
         os.close(writer)
 
 
-@when('I run hadr-agent "{arguments}" into a full disk')
-def step_run_into_full_disk(context: Context, arguments: str) -> None:
+@when("I run hadr-agent {arguments:words} into a full disk")
+def step_run_into_full_disk(context: Context, arguments: list[str]) -> None:
     with Path("/dev/full").open("wb") as full:
-        run(context, [arguments], full)
-
-
-@when('I run hadr-agent "{arguments}"')
-def step_run(context: Context, arguments: str) -> None:
-    run(context, texts(f'"{arguments}"'))
-
-
-@when('I run hadr-agent ""')
-def step_run_empty(context: Context) -> None:
-    run(context, [""])
+        run(context, arguments, full)
 
 
 # --- Then

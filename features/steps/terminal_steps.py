@@ -1,0 +1,86 @@
+"""Steps that run the command line at a terminal of 80 columns, and read what it shows."""
+
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+from fcntl import ioctl
+
+from behave import then, when
+from behave.runner import Context
+from cli_steps import COMMAND, environment, folder
+
+SECONDS = 30  # after which a run that hangs is given up
+
+
+def run_at_terminal(context: Context, arguments: list[str], until: str = "", do: str = "") -> None:
+    """Run the command; when the screen shows `until`, type `do` (or press Ctrl-C)."""
+    master, slave = pty.openpty()
+    ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
+    process = subprocess.Popen(
+        [COMMAND, *arguments],
+        cwd=folder(context),
+        env={**environment(context), "TERM": "xterm"},
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        start_new_session=True,
+        preexec_fn=lambda: ioctl(0, termios.TIOCSCTTY, 0),
+    )
+    os.close(slave)
+    seen, deadline = b"", time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        if select.select([master], [], [], 0.05)[0]:
+            try:
+                seen += os.read(master, 65536)
+            except OSError:  # the terminal's other side is gone
+                break
+        if until and until.encode() in seen:
+            os.write(master, b"\x03" if do == "Ctrl-C" else f"{do}\n".encode())
+            until = ""
+    if process.poll() is None and time.monotonic() >= deadline:
+        os.killpg(process.pid, signal.SIGKILL)
+    context.code, context.seen = process.wait(), seen.decode()
+    os.close(master)
+    context.screen = re.sub(r"\x1b\[[0-?]*[ -/]*[@-~]", "", context.seen).replace("\r\n", "\n")
+    context.stderr = context.screen
+    assert "Traceback" not in context.screen, f"expected no traceback, found {context.screen}"
+
+
+@when("I run hadr-agent {arguments:words} at a terminal")
+def step_terminal(context: Context, arguments: list[str]) -> None:
+    run_at_terminal(context, arguments)
+
+
+@when("I run hadr-agent {arguments:words} at a terminal and type {typed:json}")
+def step_type(context: Context, arguments: list[str], typed: str) -> None:
+    run_at_terminal(context, arguments, "[y/N]", typed)
+
+
+@when("I run hadr-agent {arguments:words} at a terminal and press Ctrl-C when it shows {text:json}")
+def step_interrupt(context: Context, arguments: list[str], text: str) -> None:
+    run_at_terminal(context, arguments, text, "Ctrl-C")
+
+
+@then('the screen shows "{text}"')
+def step_shows(context: Context, text: str) -> None:
+    lines = [line.strip() for line in context.screen.splitlines()]
+    joined = " ".join(lines)
+    assert any(text in line for line in lines) or text in joined, f"expected {text!r}, found {context.screen}"
+
+
+@then("the cursor is visible again")
+def step_cursor(context: Context) -> None:
+    hidden, shown = context.seen.rfind("\x1b[?25l"), context.seen.rfind("\x1b[?25h")
+    assert shown > hidden >= 0, f"expected the cursor hidden and shown again, found {hidden} and {shown}"
+
+
+@then('the model was told a text that begins with "{start}"')
+def step_told_start(context: Context, start: str) -> None:
+    found = [message["content"] for message in context.app.requests[-1].messages if message["role"] == "tool"]
+    assert found and found[0].startswith(start), f"expected {start!r}, found {found}"
