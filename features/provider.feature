@@ -61,6 +61,7 @@ Feature: One model call
       | message                                         | turn                                                        |
       | {"content": "Hi"}                               | {"role": "assistant", "content": "Hi"}                      |
       | {"role": null, "content": "Hi", "x": 1}         | {"role": "assistant", "content": "Hi", "x": 1}              |
+      | {"content": "Hi", "tool_calls": "none"}         | {"role": "assistant", "content": "Hi", "tool_calls": []}    |
       | {"role": "assistant", "reasoning": "hm"}        | {"role": "assistant", "content": null, "reasoning": "hm"}   |
       | {"role": "assistant", "content": " a ", "refusal": null} | {"role": "assistant", "content": " a ", "refusal": null} |
 
@@ -84,6 +85,7 @@ Feature: One model call
       | {"prompt_tokens": 100, "completion_tokens": 5, "cached_tokens": 30}                                                              | 100    | 30     | 5          | None      |
       | {"input_tokens": 40, "output_tokens": 5, "cache_read_input_tokens": 50, "cache_creation_input_tokens": 10}                       | 100    | 50     | 5          | None      |
       | {"prompt_tokens": 100, "completion_tokens": 0, "prompt_tokens_details": {"cached_tokens": 0}}                                    | 100    | 0      | 0          | None      |
+      | "unknown"                                                                                                                        | None   | None   | None       | None      |
       | {"prompt_tokens": "many", "completion_tokens": null}                                                                             | None   | None   | None       | None      |
       | null                                                                                                                             | None   | None   | None       | None      |
 

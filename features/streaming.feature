@@ -101,10 +101,15 @@ Feature: Streamed replies
     Then the pieces shown are ["<think>Let me ", "see.", "</think>\n\nFour", "."]
     And the turn that the loop sees is {"role": "assistant", "content": "Four.", "reasoning_content": "Let me see."}
 
-  Scenario: STREAM-9: unknown fields are joined too, texts as texts and numbered lists by number
+  Scenario Outline: STREAM-9: what is no text is joined too: numbered lists by number, parts of a content in their order
     Given the reply is streamed as
       """
-      {"reasoning_details": [{"index": 0, "type": "reasoning.text", "text": "One "}], "signature": "ab"} + {"reasoning_details": [{"index": 0, "type": "reasoning.text", "text": "thought"}], "signature": "cd"} + {"reasoning_details": [{"index": 1, "type": "reasoning.text", "text": "two"}], "weight": 0.5, "content": "x"}
+      <pieces>
       """
     When the model is asked
-    Then the turn that the loop sees is {"role": "assistant", "content": "x", "signature": "abcd", "weight": 0.5, "reasoning_details": [{"index": 0, "type": "reasoning.text", "text": "One thought"}, {"index": 1, "type": "reasoning.text", "text": "two"}]}
+    Then the turn that the loop sees is <turn>
+
+    Examples:
+      | pieces | turn |
+      | {"reasoning_details": [{"index": 0, "type": "t", "text": "One "}], "signature": "ab"} + {"reasoning_details": [{"index": 0, "type": "t", "text": "thought"}], "signature": "cd"} + {"reasoning_details": [{"index": 1, "type": "t", "text": "two"}], "weight": 0.5, "content": "x"} | {"role": "assistant", "content": "x", "signature": "abcd", "weight": 0.5, "reasoning_details": [{"index": 0, "type": "t", "text": "One thought"}, {"index": 1, "type": "t", "text": "two"}]} |
+      | {"content": ""} + {"content": [{"type": "thinking", "thinking": "hm"}]} + {"content": "Four"} | {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Four"}]} |

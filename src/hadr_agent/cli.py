@@ -270,7 +270,9 @@ def _doctor(argv: list[str]) -> int:
         source = "" if value == "not set" else f" (from {settings.sources[name]})"
         print(printable(f"{name:<16} {value}{source}"))
     if settings.offline:
-        print("offline: a stand-in plays scripts. OPENAI_API_KEY connects a model, with OPENAI_BASE_URL if not OpenAI's.")
+        print(
+            "offline: a stand-in plays scripts. OPENAI_API_KEY connects a model, with OPENAI_BASE_URL if not OpenAI's."
+        )
         return ANSWERED
     print("one tiny call, to see whether the model answers …", flush=True)
     started = time.monotonic()

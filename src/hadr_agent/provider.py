@@ -86,9 +86,9 @@ class Usage:
         )
 
 
-def is_cut_off(finish_reason: str | None) -> bool:
-    """Did the turn end at a token limit?"""
-    return (finish_reason or "").lower() in _CUT_OFF
+def is_cut_off(finish_reason: object) -> bool:
+    """Did the turn end at a token limit? `finish_reason` is the provider's, whatever that may be."""
+    return str(finish_reason).lower() in _CUT_OFF
 
 
 class OpenAIProvider:
@@ -142,13 +142,15 @@ class OpenAIProvider:
             ),
         )
         with contextlib.closing(response):
-            if "text/event-stream" in response.headers.get("content-type", "") and self._on_delta:
-                completion = self._joined(_events(response), self._on_delta)
+            if self._on_delta and "text/event-stream" in response.headers.get("content-type", ""):
+                completion = self._joined(_events(response.iter_bytes()), self._on_delta)
+            elif response.read().lstrip().startswith(b"data:") and self._on_delta:  # some servers forget to say so
+                completion = self._joined(_events([response.content]), self._on_delta)
             else:
-                response.read()
                 completion = self._parsed(response.text)
         choice = self._first_choice(completion)
         choice["message"] = _replayable(as_object(choice["message"]))
+        completion["usage"] = as_object(completion.get("usage")) or None
         return ChatCompletion.construct(**cast("dict[str, Any]", completion))
 
     def _request(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> bytes:
@@ -259,10 +261,9 @@ def _replayable(message: Message) -> Message:
     A role, a content and each call's id, type, name and text of arguments are made sure of; all else stays as it came.
     """
     repaired = {**message, "role": message.get("role") or "assistant", "content": message.get("content")}
-    calls = as_list(message.get("tool_calls"))
-    if calls:
+    if "tool_calls" in message:
         used: set[object] = set()
-        repaired["tool_calls"] = [_replayable_call(as_object(call), used) for call in calls]
+        repaired["tool_calls"] = [_replayable_call(as_object(call), used) for call in as_list(message["tool_calls"])]
     return repaired
 
 
@@ -286,11 +287,11 @@ def _replayable_call(call: ToolCall, used: set[object]) -> ToolCall:
 # --- the stream
 
 
-def _events(response: httpx2.Response) -> Iterator[str]:
+def _events(pieces: Iterable[bytes]) -> Iterator[str]:
     """The data of each server-sent event: in this API one line, since JSON can be written without line breaks."""
     rest = b""
-    for received in response.iter_bytes():
-        *lines, rest = (rest + received).split(b"\n")
+    for piece in pieces:
+        *lines, rest = (rest + piece).split(b"\n")
         yield from (line[5:].decode(errors="replace").strip() for line in lines if line.startswith(b"data:"))
     if rest.startswith(b"data:"):
         yield rest[5:].decode(errors="replace").strip()
@@ -309,10 +310,16 @@ def _merge(joined: dict[str, object], delta: dict[str, object]) -> None:
             joined[key] = old if key in _WHOLE and old else old + new
         elif isinstance(old, dict) and isinstance(new, dict):
             _merge(cast("dict[str, object]", old), cast("dict[str, object]", new))
-        elif isinstance(old, list) and isinstance(new, list):
-            _merge_lists(cast("list[object]", old), cast("list[object]", new))
+        elif as_list(old) or as_list(new):
+            joined[key] = parts = _as_parts(old)
+            _merge_lists(parts, _as_parts(new))
         else:
             joined[key] = new
+
+
+def _as_parts(content: object) -> list[object]:
+    """A content as a list of parts: Mistral streams thinking as parts and the answer behind it as text."""
+    return as_list(content) or ([{"type": "text", "text": content}] if content else [])
 
 
 def _merge_lists(joined: list[object], delta: list[object]) -> None:
