@@ -28,7 +28,7 @@ Feature: Tools
       | x: Size                                           | {"type": "string", "enum": ["small", "large"], "description": "A text that is one of a few."} | required |
       | x: list[str]                                      | {"type": "array", "items": {"type": "string"}}                            | required |
       | x: dict[str, int]                                 | {"type": "object", "additionalProperties": {"type": "integer"}}           | required |
-      | x: Place                                          | {"type": "object", "properties": {"x": {"type": "integer"}, "y": {"type": "integer", "default": 0}}, "required": ["x"]} | required |
+      | x: Place                                          | {"type": "object", "properties": {"x": {"type": "integer"}, "y": {"type": "integer", "default": 0}}, "required": ["x"], "description": "A point on a map."} | required |
       | x: list[Literal[1, 2]]                            | {"type": "array", "items": {"type": "integer", "enum": [1, 2]}}           | required |
 
   Scenario: TOOL-2: tools are offered by name, first paragraph and schema, and stay the same objects in the same order
@@ -55,7 +55,7 @@ Feature: Tools
       | def wrong(amount: 5): ...                     | TypeError  | amount     |
       | def wrong(amount: "Nowhere"): ...             | TypeError  | Nowhere    |
       | def wrong(amount: "list[Nowhere]"): ...       | TypeError  | wrong      |
-      | def wrong(amount: "typing.Nothing"): ...      | TypeError  | wrong      |
+      | def wrong(amount: "asyncio.Nothing"): ...      | TypeError  | wrong      |
       | def wrong(amount: "list["): ...               | TypeError  | wrong      |
       | def wrong(*amounts: int): ...                 | TypeError  | amounts    |
       | def wrong(**amounts: int): ...                | TypeError  | amounts    |
@@ -73,39 +73,40 @@ Feature: Tools
   Scenario Outline: TOOL-4: a result becomes text: text as it is, data as JSON, everything else an error
     Given a <program>
     When the model calls the tool <code>
-    Then the tool result is <text>
+    Then the tool result <is>
 
     Examples: in a plain program
-      | program       | code                                            | text                                 |
-      | plain program | def made(): return "as \"it\" is \n[ä] "        | "as \"it\" is \n[ä] "                |
-      | plain program | def made(): return ""                           | ""                                   |
-      | plain program | def made(): return None                         | "null"                               |
-      | plain program | def made(): ...                                 | "null"                               |
-      | plain program | def made(): return True                         | "true"                               |
-      | plain program | def made(): return 10**30                       | "1000000000000000000000000000000"    |
-      | plain program | def made(): return {"ä": [1, 2.5, None]}        | "{\"ä\":[1,2.5,null]}"               |
-      | plain program | def made(): return {7}                          | "[7]"                                |
-      | plain program | def made(): return (1, "a")                     | "[1,\"a\"]"                          |
-      | plain program | def made(): return Place(1, 2)                  | "{\"x\":1,\"y\":2}"                  |
-      | plain program | def made(): return [Size.LARGE]                 | "[\"large\"]"                        |
-      | plain program | def made(): return Size.LARGE                   | "\"large\""                          |
-      | plain program | def made(): return [float("nan")]               | "[NaN]"                              |
-      | plain program | def made(): return b"text"                      | "\"text\""                           |
-      | plain program | def made(): return "\ud83d"                     | "\ud83d"                             |
-      | plain program | def made(): return ["\ud83d"]                   | "[\"\\ud83d\"]"                      |
-      | plain program | def made(): return b"\xff\x00"                  | "Error: the tool returned a bytes, which is neither text nor data"       |
-      | plain program | def made(): return Plain()                      | "Error: the tool returned a Plain, which is neither text nor data"       |
-      | plain program | def made(): return [Plain()]                    | "Error: the tool returned a list, which is neither text nor data"        |
-      | plain program | def made(): return Unspeakable()                | "Error: the tool returned an Unspeakable, which is neither text nor data" |
-      | plain program | async def made(): return await asyncio.sleep(0, "later") | "later"                     |
-      | plain program | async def made(): return {"at": 1}              | "{\"at\":1}"                         |
-      | plain program | async def made(): raise ValueError("too late")  | "Error: ValueError: too late"        |
+      | program       | code                                     | is                            |
+      | plain program | def made(): return "as \"it\" is\n[ä] "  | is "as \"it\" is\n[ä] "       |
+      | plain program | def made(): return ""                    | is ""                         |
+      | plain program | def made(): return "\ud83d"              | is "\ud83d"                   |
+      | plain program | def made(): return None                  | is "null"                     |
+      | plain program | def made(): ...                          | is "null"                     |
+      | plain program | def made(): return True                  | is "true"                     |
+      | plain program | def made(): return {"ä": [1, 2.5, None]} | means {"ä": [1, 2.5, null]}   |
+      | plain program | def made(): return ["\ud83d"]            | means ["\ud83d"]              |
+      | plain program | def made(): return 10**30                | means 1000000000000000000000000000000 |
+      | plain program | def made(): return (1, "a")              | means [1, "a"]                |
+      | plain program | def made(): return {7}                   | means [7]                     |
+      | plain program | def made(): return Place(1, 2)           | means {"x": 1, "y": 2}        |
+      | plain program | def made(): return Size.LARGE            | means "large"                 |
+      | plain program | def made(): return [Size.LARGE]          | means ["large"]               |
+      | plain program | def made(): return [float("nan")]        | is "[NaN]"                    |
+      | plain program | def made(): return b"text"               | means "text"                  |
+      | plain program | def made(): return b"\xff\x00"           | mentions "Error:, bytes"      |
+      | plain program | def made(): return Plain()               | mentions "Error:, Plain"      |
+      | plain program | def made(): return [Plain()]             | mentions "Error:, list"       |
+      | plain program | def made(): return MuteError()         | mentions "Error:, MuteError" |
+      | plain program | def made(): return made                  | mentions "Error:, function"   |
+      | plain program | async def made(): return "later"         | is "later"                    |
+      | plain program | async def made(): return {"at": 1}       | means {"at": 1}               |
+      | plain program | async def made(): await asyncio.sleep(0); raise ValueError("late") | is "Error: ValueError: late" |
 
     Examples: in a notebook or a server
-      | program                           | code                                            | text                          |
-      | program with a running event loop | def made(): return 5                            | "5"                           |
-      | program with a running event loop | async def made(): return await asyncio.sleep(0, "later") | "later"              |
-      | program with a running event loop | async def made(): raise ValueError("too late")  | "Error: ValueError: too late" |
+      | program                           | code                                | is                  |
+      | program with a running event loop | def made(): return 5                | is "5"              |
+      | program with a running event loop | async def made(): return "later"    | is "later"          |
+      | program with a running event loop | async def made(): await asyncio.sleep(0); raise ValueError("late") | is "Error: ValueError: late" |
 
   Scenario Outline: TOOL-5: a result over the cap is cut in the middle, with the shown and the total size said
     Given a tool that returns a text of <size> characters, with <cap> shown at most
@@ -125,29 +126,29 @@ Feature: Tools
   Scenario Outline: TOOL-6: a failure becomes one error text without traceback or secret, and the result carries the exception
     Given the environment variable RELIEF_API_KEY is "tent-4711"
     When the model calls the tool <code>
-    Then the tool result is <text>
+    Then the tool result <is>
     And the tool result is an error
     And the tool result is short
     And the tool result carries the <exception>
 
     Examples:
-      | code                                                        | text                                               | exception         |
-      | def made(): raise RuntimeError("disk on fire")              | "Error: RuntimeError: disk on fire"                | RuntimeError      |
-      | def made(): return 1 / 0                                    | "Error: ZeroDivisionError: division by zero"       | ZeroDivisionError |
-      | def made(): raise ValueError                                | "Error: ValueError"                                | ValueError        |
-      | def made(): raise Unspeakable                               | "Error: Unspeakable: (its text cannot be shown)"   | Unspeakable       |
-      | def made(): raise ToolError("no such tent")                 | "Error: no such tent"                              | ToolError         |
-      | def made(): raise SystemExit(0)                             | "Error: SystemExit: 0"                             | SystemExit        |
-      | async def made(): raise SystemExit(0)                       | "Error: SystemExit: 0"                             | SystemExit        |
-      | def made(): return made()                                   | "Error: RecursionError: maximum recursion depth exceeded" | RecursionError |
-      | def made(): raise RuntimeError("db://svc:hunter2@db.internal/prod")     | "Error: RuntimeError: db://***@db.internal/prod" | RuntimeError |
-      | def made(): raise OSError("redis://:hunter2@host:6379 is down") | "Error: OSError: redis://***@host:6379 is down" | OSError           |
-      | def made(): raise OSError("https://a:p@ss@host/x")          | "Error: OSError: https://***@host/x"               | OSError           |
-      | def made(): raise OSError("https://host/x?token=hunter2&y=1")           | "Error: OSError: https://host/x?token=***&y=1" | OSError        |
-      | def made(): raise OSError("Authorization: Bearer abc.def-1 refused")    | "Error: OSError: Authorization: Bearer *** refused" | OSError   |
-      | def made(): raise OSError("key tent-4711 is not valid")     | "Error: OSError: key *** is not valid"             | OSError           |
-      | def made(): raise ToolError("key tent-4711 is not valid")   | "Error: key *** is not valid"                      | ToolError         |
-      | def made(): raise OSError("see https://host/x, mail me@x.org") | "Error: OSError: see https://host/x, mail me@x.org" | OSError       |
+      | code                                                        | is                                                 | exception         |
+      | def made(): raise RuntimeError("disk on fire")              | is "Error: RuntimeError: disk on fire"                | RuntimeError      |
+      | def made(): return 1 / 0                                    | is "Error: ZeroDivisionError: division by zero"       | ZeroDivisionError |
+      | def made(): raise ValueError                                | is "Error: ValueError"                                | ValueError        |
+      | def made(): raise MuteError                               | mentions "Error: MuteError"   | MuteError       |
+      | def made(): raise ToolError("no such tent")                 | is "Error: no such tent"                              | ToolError         |
+      | def made(): raise SystemExit(0)                             | is "Error: SystemExit: 0"                             | SystemExit        |
+      | async def made(): raise SystemExit(0)                       | is "Error: SystemExit: 0"                             | SystemExit        |
+      | def made(): return made()                                   | mentions "Error: RecursionError, recursion" | RecursionError |
+      | def made(): raise RuntimeError("db://svc:hunter2@db.internal/prod")     | is "Error: RuntimeError: db://***@db.internal/prod" | RuntimeError |
+      | def made(): raise OSError("redis://:hunter2@host:6379 is down") | is "Error: OSError: redis://***@host:6379 is down" | OSError           |
+      | def made(): raise OSError("https://a:p@ss@host/x")          | is "Error: OSError: https://***@host/x"               | OSError           |
+      | def made(): raise OSError("https://host/x?token=hunter2&y=1")           | is "Error: OSError: https://host/x?token=***&y=1" | OSError        |
+      | def made(): raise OSError("Authorization: Bearer abc.def-1 refused")    | is "Error: OSError: Authorization: Bearer *** refused" | OSError   |
+      | def made(): raise OSError("key tent-4711 is not valid")     | is "Error: OSError: key *** is not valid"             | OSError           |
+      | def made(): raise ToolError("key tent-4711 is not valid")   | is "Error: key *** is not valid"                      | ToolError         |
+      | def made(): raise OSError("see https://host/x, mail me@x.org") | is "Error: OSError: see https://host/x, mail me@x.org" | OSError       |
 
   Scenario Outline: TOOL-7: a call of an unknown tool is answered with the tools there are, and nothing is run
     Given the tools clock, keep and order

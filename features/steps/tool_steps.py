@@ -9,9 +9,11 @@ import typing
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Literal, Optional, cast
+from typing import Annotated, Any, Literal, cast
+from zoneinfo import ZoneInfo
 
 from behave import given, then, when
 from behave.runner import Context
@@ -28,7 +30,7 @@ SECRET = "the vault opens with 0451"  # what stands in every file that must not 
 many = settings(deadline=None, max_examples=300, derandomize=True, database=None)
 
 
-class Size(str, Enum):
+class Size(str, Enum):  # noqa: UP042 - its str() is "Size.SMALL", which a StrEnum would hide
     """A text that is one of a few."""
 
     SMALL = "small"
@@ -47,7 +49,7 @@ class Plain:
     """Something that is neither text nor data."""
 
 
-class Unspeakable(Exception):
+class MuteError(Exception):
     """Something that fails when it is turned into text."""
 
     def __str__(self) -> str:
@@ -123,7 +125,7 @@ def in_words(sent: str) -> object:
 def defined(code: str) -> Callable[..., object]:
     """The function that a line of Python defines."""
     names: dict[str, Any] = {**vars(typing), "Field": Field, "ToolError": ToolError, "asyncio": asyncio}
-    names |= {"Size": Size, "Place": Place, "Plain": Plain, "Unspeakable": Unspeakable}
+    names |= {"Size": Size, "Place": Place, "Plain": Plain, "MuteError": MuteError}
     before = set(names)
     exec(code, names)
     return names[next(name for name in names if name not in before and name != "__builtins__")]
@@ -251,6 +253,7 @@ def step_project(context: Context) -> None:
         "empty.txt": b"",
         ".env.example": b"OPENAI_API_KEY=\n",
         "photo.png": b"\x89PNG\0" + SECRET.encode(),
+        "zeros.bin": SECRET.encode() + b"\0",
         "latin.txt": SECRET.encode() + b"\xe9",
         "huge.txt": SECRET.encode() * 20_000,
     }
@@ -262,6 +265,7 @@ def step_project(context: Context) -> None:
     links = {"way_out": "..", "link.txt": "../outside.txt", "harmless.txt": ".env", "again.txt": "notes.txt"}
     for name, target in links.items():
         (project / name).symlink_to(target)
+    (project / "src/inner").mkdir()
     os.mkfifo(project / "pipe")
     os.chdir(project)
 
@@ -383,6 +387,16 @@ def step_result(context: Context, expected: str) -> None:
     assert found == expected, f"the tool result: expected {shown(expected)}, found {shown(found)}"
 
 
+@then("the tool result means {expected}")
+def step_means(context: Context, expected: str) -> None:
+    found = desk(context).text
+    try:
+        value: object = json.loads(found)
+    except ValueError:
+        value = None
+    assert value == json.loads(expected), f"the tool result: expected JSON that means {expected}, found {shown(found)}"
+
+
 @then("the tool result mentions {parts:json}")
 def step_mentions(context: Context, parts: str) -> None:
     found = desk(context).text
@@ -417,6 +431,15 @@ def step_carries(context: Context, name: str) -> None:
     assert found == name, f"the exception of the tool result: expected {name}, found {found}"
 
 
+@then("the tool result is the present time in {zone}")
+def step_present_time(context: Context, zone: str) -> None:
+    found = desk(context).text
+    present = datetime.now(ZoneInfo(zone))
+    moments = [present - timedelta(seconds=seconds) for seconds in range(60)]
+    close = any(f"{moment:%Y-%m-%d %H:%M:%S}" in found and f"{moment:%A}" in found for moment in moments)
+    assert close, f"the time in {zone}: expected about {present:%Y-%m-%d %H:%M:%S, %A}, found {found!r}"
+
+
 @then("the tool result has {n:d} numbers from 1 to {sides:d}")
 def step_dice(context: Context, n: int, sides: int) -> None:
     found = json.loads(desk(context).text)
@@ -433,14 +456,18 @@ def step_no_secret(context: Context) -> None:
 def step_cut(context: Context) -> None:
     at = desk(context)
     found, whole = at.text, at.whole
-    first = len(os.path.commonprefix([found, whole]))
-    last = len(os.path.commonprefix([found[::-1], whole[::-1]]))
+    first, last = shared(found, whole), shared(found[::-1], whole[::-1])
     assert abs(first - last) <= 8, f"expected as much of the beginning as of the end, found {first:,} and {last:,}"
     note = found[first : len(found) - last]
     total = f"{len(whole):,}"
     assert total in note, f"the tool result: expected it to say {total} characters in all, found {note!r}"
     sizes = (f"{min(first, last):,}", f"{first + last:,}")
     assert any(size in note for size in sizes), f"the tool result: expected a size of {sizes}, found {note!r}"
+
+
+def shared(one: str, other: str) -> int:
+    """How many characters two texts have in common from their beginning on."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 @then("the tool result has at most {cap:d} characters")
@@ -548,8 +575,9 @@ def step_one_verdict(context: Context) -> None:
     @example('{"value": 1e999}')
     def check(sent: str) -> None:
         with suppress(ValueError, RecursionError):
-            if set(json.loads(sent)) - {"value"}:
-                return  # another name than `value`: the text is fine, the arguments are not
+            value: object = json.loads(sent)
+            if isinstance(value, dict) and value.keys() - {"value"}:
+                return  # an argument that `keep` does not have: the text is fine, the call is not
         at.ran.clear()
         text = toolbox.run(wire_call("keep", sent)).text
         as_sent = not sent.strip() or _replayable_args(sent) == sent
@@ -609,7 +637,7 @@ def resolved(schema: Any, named: dict[str, Any]) -> Any:
 
 @then("the first tools offered are")
 def step_offered(context: Context) -> None:
-    expected = [json.loads(line) for line in context.text.splitlines()]
+    expected = [json.loads(line) for line in (context.text or "").splitlines()]
     for wanted, found in zip(expected, context.offered_later[1:], strict=False):
         assert found == wanted, f"a tool as offered: expected {json.dumps(wanted)}, found {json.dumps(found)}"
 

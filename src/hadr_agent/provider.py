@@ -306,13 +306,13 @@ def _merge(joined: dict[str, object], delta: dict[str, object]) -> None:
         old = joined.get(key)
         if old is None or new is None:
             joined[key] = copy.deepcopy(new) if old is None else old
+        elif as_list(old) or as_list(new):
+            joined[key] = parts = _as_parts(old)
+            _merge_lists(parts, _as_parts(new))
         elif isinstance(old, str) and isinstance(new, str):
             joined[key] = old if key in _WHOLE and old else old + new
         elif isinstance(old, dict) and isinstance(new, dict):
             _merge(cast("dict[str, object]", old), cast("dict[str, object]", new))
-        elif as_list(old) or as_list(new):
-            joined[key] = parts = _as_parts(old)
-            _merge_lists(parts, _as_parts(new))
         else:
             joined[key] = new
 
