@@ -6,6 +6,7 @@ They do not know the model or the loop. Files are those below the folder the pro
 import ast
 import base64
 import codecs
+import contextlib
 import math
 import os
 import random
@@ -28,6 +29,7 @@ _READ_LIMIT = 200_000  # bytes of a file
 _OUTPUT_LIMIT = 200_000  # bytes of a command's output that are kept
 _SHELL_SECONDS = 30
 _DIGITS = 3_000  # of a calculated whole number
+_TOO_LONG = f"the result has more than {_DIGITS:,} digits"
 _SECRET_FILES = (
     *(
         ".env",
@@ -79,14 +81,16 @@ def calculate(expression: Annotated[str, Field(description="such as 2**31 - 1", 
         result = simple_eval(expression, operators=_OPERATORS, functions=_FUNCTIONS, names=_CONSTANTS)
     except (SyntaxError, InvalidExpression, ArithmeticError, TypeError, ValueError) as error:
         raise ToolError(f"cannot calculate {expression!r}: {error}") from None
-    if not isinstance(result, int | float) or not math.isfinite(result):
+    if not isinstance(result, int) and not (isinstance(result, float) and math.isfinite(result)):
         raise ToolError(f"the result of {expression!r} is not a finite real number")
+    if abs(result) >= 10**_DIGITS:
+        raise ToolError(_TOO_LONG)
     return result
 
 
 def _power(base: float, exponent: float) -> object:
-    if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * exponent > _DIGITS * math.log2(10):
-        raise ToolError(f"the result would have more than {_DIGITS:,} digits")
+    if isinstance(base, int) and abs(base) > 1 and exponent * math.log10(abs(base)) >= _DIGITS:
+        raise ToolError(_TOO_LONG)
     return base**exponent
 
 
@@ -212,7 +216,8 @@ def shell(command: Annotated[str, "a command line for sh"]) -> str:
         raise ToolError(f"ended after {_SHELL_SECONDS} s: {command}\n{_printed(output)}") from None
     finally:
         if process.poll() is None or reader.is_alive():
-            os.killpg(process.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     return f"exit code {code}\n{_printed(output)}"
 

@@ -4,17 +4,19 @@ It does not know the history: what is removed here is removed from the displayed
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping
 from typing import cast
 
 _TAG = re.compile(r"<(?P<close>/?)(?:\w+:)?think(?:ing)?\s*>", re.IGNORECASE)
-# Code that an answer quotes (a closed fence, backticks closed on their own line), or else a tag.
-_CODE_OR_TAG = re.compile(
-    r"^ {0,3}(?P<fence>```+|~~~+)[^\n]*\n.*?^ {0,3}(?P=fence)[ \t]*$"
-    r"|(?P<ticks>`+)[^`\n]+(?P=ticks)"
+# A line that may open a fence of code, backticks closed on their own line, or a tag: whichever comes first.
+_ITEM = re.compile(
+    r"^ {0,3}(?P<fence>```+|~~~+)"
+    r"|(?<!`)(?P<ticks>`++)[^`\n]+(?P=ticks)(?!`)"
     rf"|(?P<tag>{_TAG.pattern})",
-    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+    re.IGNORECASE | re.MULTILINE,
 )
+_CLOSING_FENCE = re.compile(r"^ {0,3}(```+|~~~+)[ \t]*$", re.MULTILINE)
 
 
 def strip_think(text: object) -> str:
@@ -37,23 +39,32 @@ def split_think(text: object) -> tuple[str, str]:
     - Tags in code that the text quotes (closed fences, backticks) are text.
     """
     text = _as_text(text)
+    closing_fences: dict[str, list[int]] = {}
+    for fence in _CLOSING_FENCE.finditer(text):
+        closing_fences.setdefault(fence[1], []).append(fence.end())
+    closing_tags = _closing_tags(text)
     thinking: list[str] = []
     answer: list[str] = []
-    at = scan = 0  # text before `at` is sorted; text before `scan` is known to hold no block
-    while (tag := _next_tag(text, scan)) is not None:
-        scan = tag.end()
-        if tag["close"]:
+    at = scan = 0  # text before `at` is sorted; text before `scan` holds no further block
+    while item := _ITEM.search(text, scan):
+        scan = item.end()
+        if item["fence"]:
+            line_end = text.find("\n", scan)
+            ends = closing_fences.get(item["fence"], [])
+            later = bisect_right(ends, line_end) if line_end >= 0 else len(ends)
+            scan = ends[later] if later < len(ends) else scan
+        elif item["tag"] and item["close"]:
             if not thinking and not answer:
-                thinking.append(text[: tag.start()])
+                thinking.append(text[: item.start()])
                 answer.append("")
                 at = scan
-            continue
-        end = _matching_close(text, tag.end())
-        if end is None and text[at : tag.start()].rpartition("\n")[2].strip():
-            continue
-        answer.append(text[at : tag.start()])
-        thinking.append(text[tag.end() : end.start() if end else len(text)])
-        at = scan = end.end() if end else len(text)
+        elif item["tag"]:
+            end = closing_tags.get(item.start())
+            if end is None and text[at : item.start()].rpartition("\n")[2].strip():
+                continue
+            answer.append(text[at : item.start()])
+            thinking.append(text[scan : end.start() if end else len(text)])
+            at = scan = end.end() if end else len(text)
     answer.append(text[at:])
     shown = "".join(answer).strip()
     visible = any(letter.isprintable() and not letter.isspace() for letter in shown)
@@ -66,23 +77,26 @@ def thinking_of(turn: Mapping[str, object]) -> str:
     return "\n\n".join(text.strip() for text in fields if isinstance(text, str) and text.strip())
 
 
-def _next_tag(text: str, start: int) -> re.Match[str] | None:
-    """The first tag from `start` on that does not stand in quoted code."""
-    return next((match for match in _CODE_OR_TAG.finditer(text, start) if match["tag"]), None)
+def _closing_tags(text: str) -> dict[int, re.Match[str]]:
+    """For each opening tag, by its place, the tag that closes it: the balanced one, else the next that closes anything.
 
-
-def _matching_close(text: str, start: int) -> re.Match[str] | None:
-    """The tag that closes a block opened just before `start`: the balanced one, else the first that closes anything.
-
-    Thinking is not Markdown: here a tag is quoted only if backticks touch it on both sides.
+    Thinking is not Markdown: in it, a tag is quoted only if backticks touch it on both sides.
     """
-    tags = [tag for tag in _TAG.finditer(text, start) if f"`{tag[0]}`" != text[tag.start() - 1 : tag.end() + 1]]
-    depth = 1
+    tags = [tag for tag in _TAG.finditer(text) if f"`{tag[0]}`" != text[max(0, tag.start() - 1) : tag.end() + 1]]
+    closes: dict[int, re.Match[str]] = {}
+    following: re.Match[str] | None = None
+    for tag in reversed(tags):
+        if tag["close"]:
+            following = tag
+        elif following:
+            closes[tag.start()] = following
+    still_open: list[int] = []
     for tag in tags:
-        depth += -1 if tag["close"] else 1
-        if depth == 0:
-            return tag
-    return next((tag for tag in tags if tag["close"]), None)
+        if not tag["close"]:
+            still_open.append(tag.start())
+        elif still_open:
+            closes[still_open.pop()] = tag
+    return closes
 
 
 def _as_text(content: object) -> str:
