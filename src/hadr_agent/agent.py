@@ -84,7 +84,7 @@ def agent_loop(
 
 def _assistant_turn(message: ChatCompletionMessage) -> Message:
     """The turn as received, but for what some provider refuses in every later request."""
-    turn = message.to_dict(mode="python", warnings=False)
+    turn: Message = {"role": message.role, **message.to_dict(mode="python", warnings=False)}
     if not message.tool_calls:
         turn.pop("tool_calls", None)  # an empty list is a 400: openai-node#1341
         return {**turn, "content": "" if message.content is None else message.content}

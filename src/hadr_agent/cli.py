@@ -7,19 +7,21 @@ The parts are imported when they are needed, so that --help is there at once.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, MutableSequence, Sequence
     from pathlib import Path
 
     from hadr_agent.display import Display
     from hadr_agent.provider import Message, Provider
     from hadr_agent.settings import Settings
-    from hadr_agent.tools import Tool
+    from hadr_agent.tools import Tool, Toolbox
 
 ANSWERED, USAGE, NO_FULL_ANSWER, PROVIDER, INTERRUPTED = 0, 2, 3, 4, 130
 
@@ -27,12 +29,14 @@ _EPILOG = """\
 commands:
   hadr-agent doctor          which settings are in force, and whether a model answers
   hadr-agent serve           the stand-in model on this machine, for any other client
+  hadr-agent show FILE       a session: rounds, thinking, calls, results, tokens (--html, --svg)
   A task that is one of these words goes behind --.
 
 environment (or a file .env):
   OPENAI_API_KEY    the key; without one, scripts stand in for a model
   OPENAI_BASE_URL   the API's address, unless it is OpenAI's own
   HADR_MODEL        the model (default: minimax-m3)
+  HADR_DROP_FIELDS  fields of old turns that the provider refuses (default: none)
 
 exit codes:
   0 answered · 2 usage or configuration · 3 stopped without a full answer · 4 provider error · 130 interrupted
@@ -86,6 +90,8 @@ def _command(argv: list[str]) -> int:
         return _doctor(argv[1:])
     if argv[:1] == ["serve"]:
         return _serve(argv[1:])
+    if argv[:1] == ["show"]:
+        return _show(argv[1:])
     return _run(_parser().parse_args(argv))
 
 
@@ -97,11 +103,17 @@ def _parser() -> _Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("task", nargs="?", help='what to do, in quotes; "-" reads it from stdin')
+    parser.add_argument("task", nargs="?", help='what to do, in quotes; "-" reads it from stdin; without one: a chat')
+    parser.add_argument("--session", metavar="FILE", help="keep the history in this file; go on with it if it is there")
+    parser.add_argument("--continue", dest="go_on", action="store_true", help="go on where the session stopped")
+    parser.add_argument("--replay", metavar="FILE", help="play a saved session in place of a model, with real tools")
     parser.add_argument(
         "--max-rounds", type=_positive, default=10, metavar="N", help="stop after N rounds (default: 10)"
     )
+    parser.add_argument("--token-budget", type=_positive, metavar="N", help="stop when N tokens have been used")
+    parser.add_argument("--final-answer", action="store_true", help="at a limit, ask once more for an answer")
     parser.add_argument("--model", help="the model (default: HADR_MODEL)")
+    parser.add_argument("--wire", choices=("native", "text"), default="native", help="how the model calls tools")
     parser.add_argument("--system-prompt", metavar="FILE", help="use this file as the system prompt")
     parser.add_argument("--tools", metavar="NAMES", help="offer these starter tools, with commas (default: all)")
     parser.add_argument("--tools-file", metavar="FILE", help="offer the @tool functions of this Python file")
@@ -126,12 +138,12 @@ def _run(options: argparse.Namespace) -> int:
 
         print(f"hadr-agent {version('hadr-agent')}")
         return ANSWERED
-    messages = _messages(options.system_prompt, options.task)
-    settings = _settings(options.model)
+    chatting = options.task is None and not options.go_on and not options.replay
+    if chatting and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError('there is no task. Give it in quotes: hadr-agent "roll two dice and tell me the time"')
+    task = None if options.task is None else _task(options.task)
 
-    from hadr_agent.agent import agent_loop
-    from hadr_agent.display import Display, shortfall
-    from hadr_agent.provider import ProviderError
+    from hadr_agent.display import Display
     from hadr_agent.tools import Toolbox
 
     display = Display(quiet=options.quiet, think=options.think)
@@ -139,15 +151,49 @@ def _run(options: argparse.Namespace) -> int:
         tools = Toolbox(*_tools(options), approve=display.approve)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    provider = _provider(settings, None if options.no_stream else display)
-    if settings.offline:
-        display.hint("offline: a stand-in plays scripts, the tools are real; OPENAI_API_KEY connects a model")
+    if options.replay:
+        return _replay(options, tools, display)
+    with _history(options, task, display) as messages:
+        provider = _provider(_settings(options.model), options, display)
+        if not chatting:
+            return _play(provider, messages, tools, options, display)
+
+        from hadr_agent.chat import chat
+
+        chat(lambda said: _play(provider, said, tools, options, display), messages, tools, display)
+        return ANSWERED
+
+
+def _play(
+    provider: Provider,
+    messages: MutableSequence[Message],
+    tools: Toolbox,
+    options: argparse.Namespace,
+    display: Display,
+) -> int:
+    """One run of the loop, from its first request to its last line on the screen."""
+    from hadr_agent.agent import agent_loop
+    from hadr_agent.display import shortfall
+    from hadr_agent.limits import final_answer, token_budget
+    from hadr_agent.provider import ProviderError
+    from hadr_agent.transcript import SessionError
+
+    display.begin()
+    stop_when = token_budget(options.token_budget) if options.token_budget else None
     try:
-        result = agent_loop(provider, messages, tools, max_rounds=options.max_rounds, on_event=display.on_event)
+        result = agent_loop(
+            provider, messages, tools, max_rounds=options.max_rounds, stop_when=stop_when, on_event=display.on_event
+        )
+        if options.final_answer and result.stop not in ("answered", "no_answer"):
+            display.notice(f"{shortfall(result)}; asking once more, for an answer with what is known")
+            last = _provider(_settings(options.model), options, display, tool_choice="none")
+            result = final_answer(last, messages, tools, display.on_event)
         problem = shortfall(result)
         code = NO_FULL_ANSWER if problem else ANSWERED
     except ProviderError as error:
         result, problem, code = display.unfinished("provider_error", messages), str(error), PROVIDER
+    except SessionError as error:
+        result, problem, code = display.unfinished("session_error", messages), str(error), NO_FULL_ANSWER
     except KeyboardInterrupt:
         result, problem, code = display.unfinished("interrupted", messages), "interrupted", INTERRUPTED
     if options.json:
@@ -157,26 +203,109 @@ def _run(options: argparse.Namespace) -> int:
     display.close(result)
     if problem:
         display.error(problem)
+        if result.stop not in ("answered", "no_answer"):
+            display.so_far(messages)
+            display.notice(_how_to_go_on(options.session))
     return code
 
 
-def _messages(prompt_file: str | None, task: str | None) -> list[Message]:
-    if task is None:
-        raise UsageError('there is no task. Give it in quotes: hadr-agent "roll two dice and tell me the time"')
+def _how_to_go_on(session: str | None) -> str:
+    if session is None:
+        return "The next time, --session FILE keeps what was done, so that you can go on from there."
+    return f"To go on from here: hadr-agent --session {shlex.quote(session)} --continue"
+
+
+def _task(given: str) -> str:
     try:
-        text = (sys.stdin.buffer.read() if task == "-" else task.encode()).decode()
+        text = (sys.stdin.buffer.read() if given == "-" else given.encode()).decode()
     except UnicodeError as error:
         raise UsageError(f"the task is not text in UTF-8: {error}") from error
     if not text.strip():
         raise UsageError("the task is empty. Say what is to be done.")
+    return text
+
+
+@contextlib.contextmanager
+def _history(options: argparse.Namespace, task: str | None, display: Display) -> Generator[MutableSequence[Message]]:
+    """The messages of this run, with its system prompt and its task: a list, or a session's file."""
+    from pathlib import Path
+
+    from hadr_agent.transcript import SessionError, Transcript
+
+    prompt = _system_prompt(options.system_prompt)
+    if options.session is None:
+        if options.go_on:
+            raise UsageError("--continue goes on with a session: name it with --session FILE")
+        yield [*prompt, *_user(task)]
+        return
+    if options.go_on and task is not None:
+        raise UsageError("--continue adds nothing to a session, so leave out the task, or leave out --continue")
+    if options.go_on and not Path(options.session).exists():
+        raise UsageError(f"there is no session {options.session} to go on with. Begin it with a task.")
+    try:
+        with Transcript.open(options.session) as transcript:
+            for notice in transcript.notices:
+                display.notice(f"{options.session}: {notice}")
+            if options.go_on and (not transcript or transcript[-1]["role"] not in ("user", "tool")):
+                raise UsageError(
+                    f"the session {options.session} ends with an answer. Give a task in place of --continue."
+                )
+            for message in [*(() if transcript else prompt), *_user(task)]:
+                transcript.append(message)
+            yield transcript
+    except SessionError as error:
+        raise UsageError(str(error)) from error
+
+
+def _user(task: str | None) -> list[Message]:
+    return [] if task is None else [{"role": "user", "content": task}]
+
+
+def _system_prompt(file: str | None) -> list[Message]:
     from pathlib import Path
 
     from hadr_agent.settings import prompts_folder
 
-    path = Path(prompt_file) if prompt_file is not None else prompts_folder() / "system.md"
+    path = Path(file) if file is not None else prompts_folder() / "system.md"
     prompt = _read(path, "the system prompt").strip()
-    system: list[Message] = [{"role": "system", "content": prompt}] if prompt else []
-    return [*system, {"role": "user", "content": text}]
+    return [{"role": "system", "content": prompt}] if prompt else []
+
+
+def _replay(options: argparse.Namespace, tools: Toolbox, display: Display) -> int:
+    """Play the assistant turns of a saved session again, with real tools, and say where their results differ."""
+    from hadr_agent.agent import agent_loop
+    from hadr_agent.provider import ProviderError
+    from hadr_agent.scripted import Script, ScriptedProvider
+    from hadr_agent.transcript import SessionError, load
+
+    try:
+        recorded = load(options.replay)
+    except SessionError as error:
+        raise UsageError(str(error)) from error
+    turns = [message for message in recorded if message["role"] == "assistant"]
+    if not turns:
+        raise UsageError(f"{options.replay} holds no assistant turn that could be played")
+    provider = ScriptedProvider(Script(turns), on_delta=None if options.no_stream else display.on_delta)
+    display.hint(f"replay: {options.replay} answers in place of the model, the tools are real")
+    messages: list[Message] = []
+    answer = ""
+    try:
+        for place, message in enumerate(recorded):
+            if message["role"] in ("system", "developer", "user"):
+                messages.append(message)
+            if message["role"] == "user":
+                following = [later["role"] for later in recorded[place + 1 :]]
+                rounds = following[: following.index("user") if "user" in following else None].count("assistant")
+                if rounds:
+                    result = agent_loop(provider, messages, tools, max_rounds=rounds, on_event=display.on_event)
+                    answer = result.answer
+    except ProviderError as error:
+        display.error(str(error))
+        return PROVIDER
+    if answer:
+        display.answer(answer)
+    display.differences(recorded, messages)
+    return ANSWERED if answer else NO_FULL_ANSWER
 
 
 def _read(path: Path, what: str) -> str:
@@ -238,17 +367,21 @@ def _tools_of_file(name: str | None) -> list[Tool]:
     return [tool for tool in dict.fromkeys(found) if tool.function.__module__ == "hadr_tools_file"]
 
 
-def _provider(settings: Settings, display: Display | None) -> Provider:
-    """The provider that the settings ask for; streamed, if there is a display to stream to."""
-    on_delta = display.on_delta if display else None
+def _provider(settings: Settings, options: argparse.Namespace, display: Display, **request: object) -> Provider:
+    """The provider that the settings ask for. `request`: further members of its requests."""
+    on_delta = None if options.no_stream else display.on_delta
     if settings.offline:
         from hadr_agent.scripted import ScriptedProvider, StandIn
 
+        display.hint("offline: a stand-in plays scripts, the tools are real; OPENAI_API_KEY connects a model")
         return ScriptedProvider(StandIn.bundled(), on_delta=on_delta)
     from hadr_agent.provider import OpenAIProvider, connect
+    from hadr_agent.text_tools import TextToolProvider
 
-    client = connect(settings.base_url, settings.api_key or "none")
-    return OpenAIProvider(client, settings.model, on_delta=on_delta)
+    client = connect(settings.base_url, settings.api_key or "none", display.notice)
+    drop = settings.drop_fields
+    provider = OpenAIProvider(client, settings.model, on_delta=on_delta, drop_fields=drop, **request)
+    return TextToolProvider(provider) if options.wire == "text" else provider
 
 
 def _doctor(argv: list[str]) -> int:
@@ -259,12 +392,13 @@ def _doctor(argv: list[str]) -> int:
     import time
 
     from hadr_agent.display import printable
-    from hadr_agent.provider import ProviderError, Usage
+    from hadr_agent.provider import OpenAIProvider, ProviderError, Usage, connect
 
     values = {
         "OPENAI_API_KEY": "set" if settings.api_key else "not set",
         "OPENAI_BASE_URL": settings.shown_url,
         "HADR_MODEL": settings.model,
+        "HADR_DROP_FIELDS": ", ".join(settings.drop_fields) or "not set",
     }
     for name, value in values.items():
         source = "" if value == "not set" else f" (from {settings.sources[name]})"
@@ -277,7 +411,8 @@ def _doctor(argv: list[str]) -> int:
     print("one tiny call, to see whether the model answers …", flush=True)
     started = time.monotonic()
     try:
-        completion = _provider(settings, None).complete([{"role": "user", "content": "Say ok."}], [])
+        client = connect(settings.base_url, settings.api_key or "none", lambda text: print(text, file=sys.stderr))
+        completion = OpenAIProvider(client, settings.model).complete([{"role": "user", "content": "Say ok."}], [])
     except ProviderError as error:
         return _complain(printable(str(error)), PROVIDER)
     usage = Usage.of(completion)
@@ -313,4 +448,35 @@ def _serve(argv: list[str]) -> int:
         return ANSWERED  # the way to end it
     finally:
         serving.server_close()
+    return ANSWERED
+
+
+def _show(argv: list[str]) -> int:
+    parser = _Parser(prog="hadr-agent show", description="Show a session: rounds, thinking, calls, results, tokens.")
+    parser.add_argument("file", help="the session")
+    parser.add_argument("--html", metavar="OUT", help="write it as one page")
+    parser.add_argument("--svg", metavar="OUT", help="write it as a picture of a terminal")
+    options = parser.parse_args(argv)
+
+    from pathlib import Path
+
+    from hadr_agent.display import show_session
+    from hadr_agent.report import page
+    from hadr_agent.transcript import SessionError, load
+
+    try:
+        messages = load(options.file)
+    except SessionError as error:
+        raise UsageError(str(error)) from error
+    if not options.html and not options.svg:
+        show_session(messages)
+    for name, text in (
+        (options.html, page(Path(options.file).name, messages) if options.html else ""),
+        (options.svg, show_session(messages, svg=True) if options.svg else ""),
+    ):
+        try:
+            if name:
+                Path(name).write_text(text, encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise UsageError(f"{name} cannot be written: {error.strerror}") from error
     return ANSWERED

@@ -4,13 +4,16 @@ It does not know providers or settings. Text from models, tools and errors is sh
 no control sequences.
 """
 
+import contextlib
+import io
 import json
 import re
 import sys
 import time
 import traceback
-from collections.abc import MutableSequence
+from collections.abc import Iterator, MutableSequence, Sequence
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from typing import Literal
 
 from markdown_it import MarkdownIt
@@ -24,7 +27,9 @@ from rich.text import Text
 
 from hadr_agent.agent import Event, LoopResult
 from hadr_agent.provider import Message, Usage, as_list, as_object, is_cut_off
+from hadr_agent.report import ESTIMATE, SavedRound, rounds_of
 from hadr_agent.scripted import first_difference
+from hadr_agent.text_tools import leaked_markup
 from hadr_agent.thinking import split_think, thinking_of
 from hadr_agent.tools import ToolError, ToolResult
 
@@ -79,6 +84,10 @@ class Display:
         self._column = 0  # where the line of thinking that is being printed has got to
         self._streamed = self._shown = ""
         self._turns: list[Message] = []
+
+    def begin(self) -> None:
+        """A run begins; what was counted before is not part of it."""
+        self.rounds, self._turns, self._started = [], [], time.monotonic()
 
     # --- while it runs
 
@@ -213,6 +222,20 @@ class Display:
         counts = f"{_count(result.rounds, 'round')}, {_count(calls, 'tool call')}, {seconds:.1f} s"
         self._line(f"{result.stop} · {counts}", "bold")
 
+    def so_far(self, messages: Sequence[Message]) -> None:
+        """After a run that was stopped: the last thing that was said or found."""
+        texts = [split_think(message.get("content"))[1] for message in reversed(messages) if message["role"] != "user"]
+        if found := next(filter(None, texts), ""):
+            self.notice(_cut(f"Found so far: {found}"))
+
+    def differences(self, recorded: Sequence[Message], replayed: Sequence[Message]) -> None:
+        """Where the tools gave other results than in the recorded session."""
+        pairs = [[m for m in messages if m["role"] == "tool"] for messages in (recorded, replayed)]
+        differing = [(old, new) for old, new in zip(*pairs, strict=False) if old.get("content") != new.get("content")]
+        for old, new in differing:
+            self.notice(_cut(f"{old.get('tool_call_id')}: recorded {old.get('content')!r}, now {new.get('content')!r}"))
+        self.hint(f"replay: {_count(len(differing), 'result')} of {len(pairs[1])} differ from the recorded ones")
+
     def _table(self, total: Usage) -> Table:
         table = Table(box=None, pad_edge=False, header_style="dim", style="dim")
         for name in ("round", "tool calls", "prompt", "cached", "share", "completion", "seconds"):
@@ -255,6 +278,20 @@ class Display:
         self._rest()
         self._err.print(Text(f"hadr-agent: {printable(text)}", "red"), soft_wrap=True)
 
+    def ask(self) -> str | None:
+        """A line from the person at the terminal, with editing and history; None when they end the input."""
+        self._rest()
+        with contextlib.suppress(ImportError):
+            import_module("readline")  # lets input() edit lines, where there is such a library
+        while True:
+            try:
+                return input("> ")
+            except EOFError:
+                print()
+                return None
+            except KeyboardInterrupt:
+                print()
+
     def approve(self, name: str, arguments: dict[str, object]) -> bool:
         """Ask whether a tool may run. Without a terminal to ask at: no."""
         if not (sys.stdin and sys.stdin.isatty() and self._err.is_terminal):
@@ -291,11 +328,46 @@ class Display:
             self._status = None
 
 
+def show_session(messages: Sequence[Message], *, svg: bool = False) -> str:
+    """Print a session to stdout round by round, or return it as an SVG picture of a terminal."""
+    file = io.StringIO() if svg else sys.stdout
+    console = Console(file=file, record=svg, width=100 if svg else None, markup=False, highlight=False, emoji=False)
+    rounds = list(rounds_of(messages))
+    for each in rounds:
+        for text, style in _lines_of(each):
+            console.print(Text(printable(text), style), soft_wrap=not (svg or console.is_terminal))
+    prompt, cached = sum(each.prompt for each in rounds), sum(each.cached for each in rounds)
+    share = f", {cached / prompt:.0%} of them cached" if prompt else ""
+    console.print(Text(f"{_count(len(rounds), 'round')}, {prompt:,} prompt tokens{share}; {ESTIMATE}", "dim"))
+    if not svg:
+        return ""
+    picture = console.export_svg(title="hadr-agent show")
+    return re.sub(r"@font-face \{.*?\}", "", picture, flags=re.DOTALL)  # fonts from elsewhere: a picture stands alone
+
+
+def _lines_of(each: SavedRound) -> Iterator[tuple[str, str]]:
+    for message in each.before:
+        yield f"{message['role']}: {message.get('content')}", "yellow"
+    yield f"round {each.number}: {each.prompt:,} prompt, {each.cached:,} cached, {each.completion:,} completion", "bold"
+    if each.broken:
+        yield f"the cache broke: {each.broken}", "red"
+    if each.thinking:
+        yield each.thinking, "dim italic"
+    if each.said:
+        yield each.said, ""
+    for call in each.calls:
+        yield f"→ {call}", "cyan"
+    for result in each.results:
+        yield _cut(f"← {result.get('content')}"), "green"
+
+
 def shortfall(result: LoopResult) -> str | None:
     """Why a run did not bring a full answer, in words; None if it did."""
     cut, filtered = is_cut_off(result.finish_reason), result.finish_reason == "content_filter"
     if result.stop == "answered":
         how = "cut off at the token limit" if cut else "cut short by the provider's content filter" if filtered else ""
+        if not how and (tag := leaked_markup(result.answer)):
+            return f"the answer holds a tool call as text ({tag}), which this server did not read; try --wire text"
         return f"the answer was {how}; what is there may mislead" if how else None
     if result.stop == "no_answer":
         refusal = result.messages[-1].get("refusal")
@@ -312,6 +384,8 @@ def shortfall(result: LoopResult) -> str | None:
         return f"stopped after {_count(result.rounds, 'round')}, the limit set by --max-rounds, without an answer"
     if result.stop == "cut_off":
         return "stopped without an answer: three turns in a row were cut off at the token limit"
+    if result.stop == "token_budget":
+        return "stopped without an answer: the token budget (--token-budget) is used up"
     return f"stopped without an answer: {result.stop}"
 
 

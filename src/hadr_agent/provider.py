@@ -6,10 +6,11 @@ The only room that speaks HTTP. It does not know the loop, tools beyond their sp
 import contextlib
 import copy
 import json
+import logging
 import re
 import secrets
 import string
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -38,11 +39,13 @@ class ProviderError(Exception):
     """A model call that brought no assistant turn: the provider's own words, the URL used, what to look at.
 
     status: the HTTP status; None if no reply came or the reply was broken.
+    context_overflow: the history no longer fits the model; asking again cannot help.
     """
 
-    def __init__(self, message: str, status: int | None = None) -> None:
+    def __init__(self, message: str, status: int | None = None, *, context_overflow: bool = False) -> None:
         super().__init__(message)
         self.status = status
+        self.context_overflow = context_overflow
 
 
 @dataclass(frozen=True)
@@ -98,14 +101,23 @@ class OpenAIProvider:
     model: the model's name at that API.
     on_delta: given, replies are streamed and it is called with each piece of text as it comes. Thinking that arrives
         in a field of its own (`reasoning_content`, `reasoning`) is shown to it between <think> and </think>.
-    options: further members of the request (`temperature`, `extra` fields …), the same in every round.
+    drop_fields: fields of assistant turns that this provider refuses on replay (`reasoning_content` …). They are left
+        out of the requests; the history keeps them.
+    options: further members of the request (`temperature`, `reasoning_effort` …), the same in every round.
     """
 
     def __init__(
-        self, client: OpenAI, model: str, *, on_delta: Callable[[str], None] | None = None, **options: object
+        self,
+        client: OpenAI,
+        model: str,
+        *,
+        on_delta: Callable[[str], None] | None = None,
+        drop_fields: Collection[str] = (),
+        **options: object,
     ) -> None:
         self._client = client
         self._on_delta = on_delta
+        self._drop_fields = frozenset(drop_fields)
         self._head: dict[str, object] = {"model": model, **options}
         self._ask_usage = True
 
@@ -120,7 +132,8 @@ class OpenAIProvider:
             if self._on_delta and self._ask_usage and "stream_options" in error.response.text:
                 self._ask_usage = False
                 return self.complete(messages, tools)
-            raise self._error(_words(error.body) or error.response.text, error.status_code) from error
+            said = _words(error.body) or error.response.text
+            raise self._error(said, error.status_code, messages) from error
         except APITimeoutError as error:
             raise self._error("no reply within the time limit") from error
         except APIConnectionError as error:
@@ -165,8 +178,13 @@ class OpenAIProvider:
                 body["stream_options"] = {"include_usage": True}
         if tools:
             body["tools"] = tools
-        body["messages"] = messages if isinstance(messages, list) else list(messages)
+        body["messages"] = [self._sent(message) for message in messages] if self._drop_fields else list(messages)
         return json.dumps(body).encode()
+
+    def _sent(self, message: Message) -> Message:
+        if message.get("role") != "assistant":
+            return message
+        return {key: value for key, value in message.items() if key not in self._drop_fields}
 
     def _parsed(self, text: str) -> dict[str, object]:
         try:
@@ -231,13 +249,37 @@ class OpenAIProvider:
             raise self._error(said)
         return choice
 
-    def _error(self, said: str, status: int | None = None) -> ProviderError:
+    def _error(self, said: str, status: int | None = None, messages: Sequence[Message] = ()) -> ProviderError:
         """Say what the provider said, where it was asked and what to look at, without any credentials."""
         url = f"{str(self._client.base_url).rstrip('/')}/chat/completions"
-        said = _excerpt(said, 600) or "(no text)"
-        text = without_secrets(f"{said} [{f'HTTP {status}, ' if status else ''}{url}] {_advice(status)}")
+        too_long = bool(status != 429 and _TOO_LONG.search(said))
+        field = _refused_field(said, messages) if status in (400, 422) else None
+        advice = _advice(status)
+        if too_long:
+            advice = "The history no longer fits the model: go on in a new session, or with a model that takes more."
+        elif field:
+            advice = f"It refuses {field!r} in old turns: HADR_DROP_FIELDS={field} leaves that out of the requests."
+        where = f"{f'HTTP {status}, ' if status else ''}{url}"
+        text = without_secrets(f"{_excerpt(said, 600) or '(no text)'} [{where}] {advice}")
         key = self._client.api_key
-        return ProviderError(text.replace(key, "***") if len(key) >= 6 else text, status)
+        return ProviderError(text.replace(key, "***") if len(key) >= 6 else text, status, context_overflow=too_long)
+
+
+# How they say that a history is too long: OpenAI, vLLM, Anthropic, Gemini, Mistral, llama.cpp, MiniMax, Kimi, xAI …
+_TOO_LONG = re.compile(
+    r"context[_ ](length|window|size|limit|overflow)|maximum (context|prompt|input)|(prompt|input) is too long"
+    r"|too many tokens|token count .*exceeds|exceeded model token limit|reduce the length of the messages",
+    re.IGNORECASE,
+)
+
+
+def _refused_field(said: str, messages: Sequence[Message]) -> str | None:
+    """The field of an old assistant turn that a refusal names, if it is one that a provider added."""
+    added = {key for message in messages if message.get("role") == "assistant" for key in message}
+    added -= {"role", "content", "tool_calls"}
+    return next(
+        (key for key in sorted(added, key=len, reverse=True) if re.search(rf"\b{re.escape(key)}\b", said)), None
+    )
 
 
 def _advice(status: int | None) -> str:
@@ -384,6 +426,9 @@ def _sum(one: int | None, other: int | None) -> int | None:
     return other if one is None else one if other is None else one + other
 
 
+_SAYING = ("message", "error", "detail", "msg", "base_resp", "status_msg")  # the last two are MiniMax's
+
+
 def _words(value: object) -> str:
     """What a provider's error says, in any of the shapes that errors come in."""
     if isinstance(value, str):
@@ -392,7 +437,7 @@ def _words(value: object) -> str:
         return "; ".join(filter(None, map(_words, items)))
     if not (fields := as_object(value)):
         return ""
-    said = next((text for key in ("message", "error", "detail", "msg") if (text := _words(fields.get(key)))), "")
+    said = next((text for key in _SAYING if (text := _words(fields.get(key)))), "")
     code = fields.get("code")
     return f"{said} ({code})" if said and code and str(code) not in said else said
 
@@ -403,10 +448,34 @@ def _excerpt(text: str, limit: int = 200) -> str:
     return text if len(text) <= limit else f"{text[:limit]}…"
 
 
-def connect(base_url: str | None, api_key: str) -> OpenAI:
+def connect(base_url: str | None, api_key: str, on_retry: Callable[[str], None] | None = None) -> OpenAI:
     """A client with patience: reasoning models may think for minutes before the first byte.
 
     base_url: None for OpenAI's own. Timeouts in seconds: 10 to connect, 600 of silence. Three retries with the SDK's
-    waiting times, for rate limits, server errors and lost connections.
+    waiting times, for rate limits, server errors and lost connections; `on_retry` is told of each before it waits.
     """
+    if on_retry:
+        logger = logging.getLogger("openai._base_client")
+        logger.setLevel(logging.DEBUG)
+        logger.addHandler(_RetryListener(on_retry))
     return OpenAI(base_url=base_url, api_key=api_key, max_retries=3, timeout=httpx2.Timeout(600, connect=10))
+
+
+class _RetryListener(logging.Handler):
+    """Hears from the SDK's log, the one place that tells of it, why a request failed and how long it will wait."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__(logging.DEBUG)
+        self._tell = tell
+        self._why = "the request failed"
+
+    def emit(self, record: logging.LogRecord) -> None:
+        said = record.getMessage()
+        if match := re.search(r"HTTP status error: (\d+)", said):
+            self._why = "too many requests (HTTP 429)" if match[1] == "429" else f"HTTP {match[1]}"
+        elif "timeout exception" in said:
+            self._why = "no reply within the time limit"
+        elif "Encountered exception" in said:
+            self._why = "the connection failed"
+        elif match := re.search(r"Retrying request in ([\d.]+) seconds \(retry (\d+) of (\d+)", said):
+            self._tell(f"{self._why}; trying again in {float(match[1]):.1f} s ({match[2]} of {match[3]})")

@@ -12,7 +12,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from socketserver import ThreadingMixIn
@@ -362,7 +362,7 @@ def _quoted_text(text: str, at: int) -> str:
     return f"{'…' if start else ''}{part}{'…' if len(text) > start + 60 else ''}"
 
 
-class _PrefixCache:
+class PrefixCache:
     """Counts what a request shares with the one before and the turn it was answered with, in characters of JSON."""
 
     def __init__(self) -> None:
@@ -390,6 +390,7 @@ class _PrefixCache:
         return total, shared, None
 
     def store(self, body: Mapping[str, object], turn: Message) -> None:
+        """Remember a request and the turn that answered it."""
         self._tools = _canonical(body.get("tools"))
         self._messages = [*cast("list[Message]", body["messages"]), turn]
 
@@ -416,7 +417,7 @@ class ScriptedApp:
         self.requests: list[Request] = []
         self._next_turn = next_turn
         self._strict = strict
-        self._cache = _PrefixCache()
+        self._cache = PrefixCache()
         self._known_keys: frozenset[str] = frozenset()
         self._lock = threading.Lock()
 
@@ -476,7 +477,7 @@ class ScriptedProvider:
             agent_loop(provider, messages, tools)
 
     Its `requests` are what was sent, byte for byte. Leaving the `with` block raises ScriptError if turns are left over.
-    on_delta and options: as for `OpenAIProvider`.
+    on_delta, drop_fields and options: as for `OpenAIProvider`.
     """
 
     def __init__(
@@ -485,13 +486,14 @@ class ScriptedProvider:
         *,
         strict: bool = True,
         on_delta: Callable[[str], None] | None = None,
+        drop_fields: Collection[str] = (),
         **options: object,
     ) -> None:
         self.script = script if isinstance(script, Script | StandIn) else Script(script)
         self.app = ScriptedApp(self.script.next_turn, strict=strict)
         http_client = httpx2.Client(transport=httpx2.WSGITransport(self.app))
         client = OpenAI(base_url="http://scripted.invalid/v1", api_key="none", http_client=http_client)
-        self._provider = OpenAIProvider(client, "scripted", on_delta=on_delta, **options)
+        self._provider = OpenAIProvider(client, "scripted", on_delta=on_delta, drop_fields=drop_fields, **options)
 
     @property
     def requests(self) -> list[Request]:

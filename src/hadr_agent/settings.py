@@ -21,11 +21,15 @@ class SettingsError(ValueError):
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the model is. `base_url` None means OpenAI's own; `sources` says where each setting came from, by name."""
+    """Where the model is and what it needs.
+
+    `base_url` None means OpenAI's own. `drop_fields`: see `OpenAIProvider`. `sources`: where each setting came from.
+    """
 
     api_key: str | None = field(repr=False)
     base_url: str | None
     model: str
+    drop_fields: tuple[str, ...]
     sources: Mapping[str, str]
 
     @property
@@ -63,8 +67,9 @@ def load_settings(model: str | None = None) -> Settings:
             )
     sources |= {"HADR_MODEL": "--model"} if model else {}
     model = model or os.environ.get("HADR_MODEL") or DEFAULT_MODEL
-    names = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HADR_MODEL")
-    return Settings(key, url, model, {name: sources.get(name, "the default") for name in names})
+    dropped = tuple(filter(None, re.split(r"[,\s]+", os.environ.get("HADR_DROP_FIELDS", ""))))
+    names = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HADR_MODEL", "HADR_DROP_FIELDS")
+    return Settings(key, url, model, dropped, {name: sources.get(name, "the default") for name in names})
 
 
 def _read_dotenv(path: Path) -> dict[str, str]:

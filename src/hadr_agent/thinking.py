@@ -39,9 +39,7 @@ def split_think(text: object) -> tuple[str, str]:
     - Tags in code that the text quotes (closed fences, backticks) are text.
     """
     text = _as_text(text)
-    closing_fences: dict[str, list[int]] = {}
-    for fence in _CLOSING_FENCE.finditer(text):
-        closing_fences.setdefault(fence[1], []).append(fence.end())
+    closing_fences = _closing_fences(text)
     closing_tags = _closing_tags(text)
     thinking: list[str] = []
     answer: list[str] = []
@@ -49,10 +47,7 @@ def split_think(text: object) -> tuple[str, str]:
     while item := _ITEM.search(text, scan):
         scan = item.end()
         if item["fence"]:
-            line_end = text.find("\n", scan)
-            ends = closing_fences.get(item["fence"], [])
-            later = bisect_right(ends, line_end) if line_end >= 0 else len(ends)
-            scan = ends[later] if later < len(ends) else scan
+            scan = _end_of_fence(item, text, closing_fences) or scan
         elif item["tag"] and item["close"]:
             if not thinking and not answer:
                 thinking.append(text[: item.start()])
@@ -75,6 +70,34 @@ def thinking_of(turn: Mapping[str, object]) -> str:
     """All thinking of an assistant turn: from its own field (`reasoning_content`, `reasoning`) and from its content."""
     fields = (turn.get("reasoning_content") or turn.get("reasoning"), split_think(turn.get("content"))[0])
     return "\n\n".join(text.strip() for text in fields if isinstance(text, str) and text.strip())
+
+
+def code_spans(text: str) -> list[tuple[int, int]]:
+    """(start, end) of the code that a text quotes: closed fences, and backticks closed on their own line."""
+    closing_fences = _closing_fences(text)
+    spans: list[tuple[int, int]] = []
+    scan = 0
+    while item := _ITEM.search(text, scan):
+        end = _end_of_fence(item, text, closing_fences) if item["fence"] else item.end() if item["ticks"] else None
+        spans += [(item.start(), end)] if end else []
+        scan = end or item.end()
+    return spans
+
+
+def _closing_fences(text: str) -> dict[str, list[int]]:
+    """Where the lines end that can close a fence, by the fence they close."""
+    ends: dict[str, list[int]] = {}
+    for fence in _CLOSING_FENCE.finditer(text):
+        ends.setdefault(fence[1], []).append(fence.end())
+    return ends
+
+
+def _end_of_fence(opening: re.Match[str], text: str, closing_fences: Mapping[str, list[int]]) -> int | None:
+    """Where the fence that a line opens is closed; None if it is not."""
+    line_end = text.find("\n", opening.end())
+    ends = closing_fences.get(opening["fence"], [])
+    later = bisect_right(ends, line_end) if line_end >= 0 else len(ends)
+    return ends[later] if later < len(ends) else None
 
 
 def _closing_tags(text: str) -> dict[int, re.Match[str]]:

@@ -8,11 +8,12 @@ import inspect
 import json
 import os
 import re
+import threading
 import typing
 import warnings
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Annotated, NoReturn, cast, get_args, get_origin, overload
 
@@ -34,6 +35,9 @@ _SECRET = re.compile(  # user:password in a URL, a bearer token, password=…
     re.IGNORECASE,
 )
 _QUOTED = 200  # characters of unreadable arguments that a tool message shows
+_MAX_CALLS = 64  # of one turn that are run
+_MAX_CHARS = 200_000  # of one turn's results, before they are cut short
+_THREADS = 8
 _FAILURE = 500  # characters of an exception's text that a tool message shows
 
 
@@ -65,6 +69,7 @@ class Tool:
     arguments: type[BaseModel]
     max_chars: int
     needs_approval: bool
+    parallel_safe: bool
 
     def __call__(self, *args: object, **kwargs: object) -> object:
         return self.function(*args, **kwargs)
@@ -73,9 +78,16 @@ class Tool:
 @overload
 def tool(function: Callable[..., object], /) -> Tool: ...
 @overload
-def tool(*, max_chars: int = ..., needs_approval: bool = ...) -> Callable[[Callable[..., object]], Tool]: ...
 def tool(
-    function: Callable[..., object] | None = None, /, *, max_chars: int = 20_000, needs_approval: bool = False
+    *, max_chars: int = ..., needs_approval: bool = ..., parallel_safe: bool = ...
+) -> Callable[[Callable[..., object]], Tool]: ...
+def tool(
+    function: Callable[..., object] | None = None,
+    /,
+    *,
+    max_chars: int = 20_000,
+    needs_approval: bool = False,
+    parallel_safe: bool = False,
 ) -> Tool | Callable[[Callable[..., object]], Tool]:
     """Make a function a tool: `@tool` or `@tool(needs_approval=True)`.
 
@@ -85,9 +97,10 @@ def tool(
 
     max_chars: longer results are cut in the middle.
     needs_approval: a person is asked before each call (see `Toolbox`).
+    parallel_safe: calls of a turn may run side by side, in threads, if all of them are of tools marked so.
 
     Raises TypeError for a parameter without a type hint or with one that has no JSON schema, ValueError for a name
-    that providers refuse.
+    that providers refuse and for options that do not go together.
     """
 
     def make(function: Callable[..., object]) -> Tool:
@@ -96,9 +109,12 @@ def tool(
             raise ValueError(f"tool {name!r}: a name is 1 to 64 of the characters a-z, A-Z, 0-9, _ and -")
         if max_chars < 200:
             raise ValueError(f"tool {name}: max_chars must be at least 200, not {max_chars}")
+        if needs_approval and parallel_safe:
+            raise ValueError(f"tool {name}: a person can be asked about one call at a time; it cannot be parallel_safe")
         arguments = _arguments_model(name, function)
         described = {"name": name, "description": _first_paragraph(function), "parameters": _parameters(arguments)}
-        return Tool(function, name, {"type": "function", "function": described}, arguments, max_chars, needs_approval)
+        spec: ToolSpec = {"type": "function", "function": described}
+        return Tool(function, name, spec, arguments, max_chars, needs_approval, parallel_safe)
 
     return make if function is None else make(function)
 
@@ -123,6 +139,12 @@ class Toolbox:
         self.specs: list[ToolSpec] = [each.spec for each in tools]
         """The same objects in the same order in every round, so that the provider's prompt cache holds."""
 
+    def closed(self) -> "Toolbox":
+        """The same tools as the model sees them, none of which is run any more."""
+        closed = _ClosedToolbox()
+        closed.specs = self.specs
+        return closed
+
     def run(self, call: ToolCall) -> ToolResult:
         """Carry out one tool call and return its result. Never raises for what a model or a tool does wrong.
 
@@ -133,9 +155,21 @@ class Toolbox:
         except (Exception, SystemExit) as exception:
             return ToolResult(call, _failure(exception), exception)
 
-    def run_all(self, calls: Iterable[ToolCall]) -> Iterator[ToolResult]:
-        """Carry out the calls of one turn: exactly one result for each, in call order, each as soon as it is there."""
-        return map(self.run, calls)
+    def run_all(self, calls: Sequence[ToolCall]) -> Iterator[ToolResult]:
+        """Carry out the calls of one turn: exactly one result for each, in call order, each as soon as it is there.
+
+        Side by side if all of them are of parallel-safe tools, else one after the other. Work and bytes are bounded:
+        of a turn 64 calls are run, and behind 200,000 characters of results each further one is cut to 500.
+        """
+        first = calls[:_MAX_CALLS]
+        found = [self._tools.get(_name_and_arguments(call)[0]) for call in first]
+        side_by_side = len(first) > 1 and all(each and each.parallel_safe for each in found)
+        characters = 0
+        for result in _side_by_side(self.run, first) if side_by_side else map(self.run, first):
+            characters += len(result.text)
+            yield result if characters <= _MAX_CHARS else replace(result, text=_capped(result.text, 500))
+        for call in calls[_MAX_CALLS:]:
+            yield ToolResult(call, f"Error: not run, too many calls in one turn (at most {_MAX_CALLS})")
 
     def _run(self, call: ToolCall) -> str:
         name, raw = _name_and_arguments(call)
@@ -150,6 +184,33 @@ class Toolbox:
         if found.needs_approval and not (self._approve and self._approve(name, values)):
             raise ToolError(f"not approved: {name} was not run, since nobody allowed it. Go on without it.")
         return _capped(_as_text(_awaited(found.function(**values))), found.max_chars)
+
+
+class _ClosedToolbox(Toolbox):
+    def run(self, call: ToolCall) -> ToolResult:
+        return ToolResult(call, "Error: not run, the limit is reached")
+
+
+def _side_by_side(run: Callable[[ToolCall], ToolResult], calls: Sequence[ToolCall]) -> Iterator[ToolResult]:
+    """Run the calls in threads that end with the program, so that a Ctrl-C does not wait for what still runs."""
+    results: list[Future[ToolResult]] = [Future() for _ in calls]
+    waiting = iter(list(zip(calls, results, strict=True)))  # next() on it is atomic
+
+    def work() -> None:
+        for call, result in waiting:
+            try:
+                result.set_result(run(call))
+            except BaseException as interrupt:
+                result.set_exception(interrupt)
+
+    for _ in range(min(len(calls), _THREADS)):
+        threading.Thread(target=work, daemon=True).start()
+    try:
+        for result in results:
+            yield result.result()
+    finally:
+        for _ in waiting:  # after an interrupt nothing more is begun
+            pass
 
 
 def interrupted(call: ToolCall) -> ToolResult:
