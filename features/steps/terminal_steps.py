@@ -18,8 +18,11 @@ from cli_steps import COMMAND, environment, folder
 SECONDS = 30  # after which a run that hangs is given up
 
 
-def run_at_terminal(context: Context, arguments: list[str], until: str = "", do: str = "") -> None:
-    """Run the command; when the screen shows `until`, type `do` (or press Ctrl-C)."""
+KEYS = {"Ctrl-C": b"\x03", "Ctrl-D": b"\x04"}
+
+
+def run_at_terminal(context: Context, arguments: list[str], *typing: tuple[str, str]) -> None:
+    """Run the command; when the screen shows a pair's first text anew, type its second and Enter, or press a key."""
     master, slave = pty.openpty()
     ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
     process = subprocess.Popen(
@@ -33,16 +36,17 @@ def run_at_terminal(context: Context, arguments: list[str], until: str = "", do:
         preexec_fn=lambda: ioctl(0, termios.TIOCSCTTY, 0),
     )
     os.close(slave)
-    seen, deadline = b"", time.monotonic() + SECONDS
+    seen, read, waiting, deadline = b"", 0, list(typing), time.monotonic() + SECONDS
     while time.monotonic() < deadline:
         if select.select([master], [], [], 0.05)[0]:
             try:
                 seen += os.read(master, 65536)
             except OSError:  # the terminal's other side is gone
                 break
-        if until and until.encode() in seen:
-            os.write(master, b"\x03" if do == "Ctrl-C" else f"{do}\n".encode())
-            until = ""
+        if waiting and waiting[0][0].encode() in seen[read:]:
+            time.sleep(0.3)  # nobody types before the prompt is ready, and what comes earlier gets lost
+            read, (_, typed) = len(seen), waiting.pop(0)
+            os.write(master, KEYS.get(typed, f"{typed}\n".encode()))
     if process.poll() is None and time.monotonic() >= deadline:
         os.killpg(process.pid, signal.SIGKILL)
     context.code, context.seen = process.wait(), seen.decode()
@@ -59,12 +63,18 @@ def step_terminal(context: Context, arguments: list[str]) -> None:
 
 @when("I run hadr-agent {arguments:words} at a terminal and type {typed:json}")
 def step_type(context: Context, arguments: list[str], typed: str) -> None:
-    run_at_terminal(context, arguments, "[y/N]", typed)
+    run_at_terminal(context, arguments, ("[y/N]", typed))
 
 
 @when("I run hadr-agent {arguments:words} at a terminal and press Ctrl-C when it shows {text:json}")
 def step_interrupt(context: Context, arguments: list[str], text: str) -> None:
-    run_at_terminal(context, arguments, text, "Ctrl-C")
+    run_at_terminal(context, arguments, (text, "Ctrl-C"))
+
+
+@when("I chat with hadr-agent {arguments:words}")
+def step_chat(context: Context, arguments: list[str]) -> None:
+    """The table: what the screen shows, and what is typed then."""
+    run_at_terminal(context, arguments, *((row["when it shows"], row["I type"]) for row in context.table))
 
 
 @then('the screen shows "{text}"')

@@ -138,8 +138,8 @@ def _run(options: argparse.Namespace) -> int:
 
         print(f"hadr-agent {version('hadr-agent')}")
         return ANSWERED
-    chatting = options.task is None and not options.go_on and not options.replay
-    if chatting and not (sys.stdin.isatty() and sys.stdout.isatty()):
+    options.chatting = options.task is None and not options.go_on and not options.replay
+    if options.chatting and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError('there is no task. Give it in quotes: hadr-agent "roll two dice and tell me the time"')
     task = None if options.task is None else _task(options.task)
 
@@ -155,7 +155,7 @@ def _run(options: argparse.Namespace) -> int:
         return _replay(options, tools, display)
     with _history(options, task, display) as messages:
         provider = _provider(_settings(options.model), options, display)
-        if not chatting:
+        if not options.chatting:
             return _play(provider, messages, tools, options, display)
 
         from hadr_agent.chat import chat
@@ -203,7 +203,7 @@ def _play(
     display.close(result)
     if problem:
         display.error(problem)
-        if result.stop not in ("answered", "no_answer"):
+        if result.stop not in ("answered", "no_answer") and not options.chatting:
             display.so_far(messages)
             display.notice(_how_to_go_on(options.session))
     return code

@@ -7,6 +7,7 @@ wire. It knows no tools and no model: what it says stands in the script.
 
 import contextlib
 import http
+import io
 import itertools
 import json
 import re
@@ -520,6 +521,10 @@ class _Server(ThreadingMixIn, WSGIServer):
 class _Handler(WSGIRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         pass
+
+    def get_stderr(self) -> io.StringIO:
+        """Where tracebacks go: a connection that breaks, on purpose or because a client left, needs none."""
+        return io.StringIO()
 
 
 def server(app: ScriptedApp, port: int = 0) -> WSGIServer:
