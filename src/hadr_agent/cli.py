@@ -152,9 +152,11 @@ def _run(options: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from error
     if options.replay:
+        if task is not None or options.session or options.go_on:
+            raise UsageError("--replay plays a session as it was; leave out the task, --session and --continue")
         return _replay(options, tools, display)
+    provider = _provider(_settings(options.model), options, display)
     with _history(options, task, display) as messages:
-        provider = _provider(_settings(options.model), options, display)
         if not options.chatting:
             return _play(provider, messages, tools, options, display)
 
@@ -172,6 +174,8 @@ def _play(
     display: Display,
 ) -> int:
     """One run of the loop, from its first request to its last line on the screen."""
+    from dataclasses import replace
+
     from hadr_agent.agent import agent_loop
     from hadr_agent.display import shortfall
     from hadr_agent.limits import final_answer, token_budget
@@ -187,7 +191,8 @@ def _play(
         if options.final_answer and result.stop not in ("answered", "no_answer"):
             display.notice(f"{shortfall(result)}; asking once more, for an answer with what is known")
             last = _provider(_settings(options.model), options, display, tool_choice="none")
-            result = final_answer(last, messages, tools, display.on_event)
+            final = final_answer(last, messages, tools, display.on_event)
+            result = replace(final, rounds=result.rounds + 1, usage=result.usage + final.usage)
         problem = shortfall(result)
         code = NO_FULL_ANSWER if problem else ANSWERED
     except ProviderError as error:
@@ -250,6 +255,8 @@ def _history(options: argparse.Namespace, task: str | None, display: Display) ->
                 raise UsageError(
                     f"the session {options.session} ends with an answer. Give a task in place of --continue."
                 )
+            if transcript and options.system_prompt is not None:
+                display.notice(f"{options.session} keeps the system prompt that it began with")
             for message in [*(() if transcript else prompt), *_user(task)]:
                 transcript.append(message)
             yield transcript

@@ -26,6 +26,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hadr_agent.agent import Event, LoopResult
+from hadr_agent.limits import repetitions
 from hadr_agent.provider import Message, Usage, as_list, as_object, is_cut_off
 from hadr_agent.report import ESTIMATE, SavedRound, rounds_of
 from hadr_agent.scripted import first_difference
@@ -227,6 +228,8 @@ class Display:
         texts = [split_think(message.get("content"))[1] for message in reversed(messages) if message["role"] != "user"]
         if found := next(filter(None, texts), ""):
             self.notice(_cut(f"Found so far: {found}"))
+        if (repeated := repetitions(messages)) > 2:
+            self.notice(f"The last {repeated} rounds made the very same calls and got the very same results.")
 
     def differences(self, recorded: Sequence[Message], replayed: Sequence[Message]) -> None:
         """Where the tools gave other results than in the recorded session."""
