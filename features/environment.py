@@ -2,6 +2,10 @@
 
 import json
 import re
+import sys
+from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 from behave import register_type
 from behave.model import Scenario
@@ -24,6 +28,22 @@ def parse_words(text: str) -> list[str]:
 
 register_type(json=parse_text, words=parse_words)
 _run: list[str] = []  # the scenarios that were run
+
+
+def load_loop(path: Path) -> Callable[..., object]:
+    """The `agent_loop` of a file."""
+    spec = spec_from_file_location(path.stem, path)
+    module = module_from_spec(spec)
+    sys.modules[module.__name__] = module
+    spec.loader.exec_module(module)
+    return module.agent_loop
+
+
+def before_all(context: Context) -> None:
+    """-D loop=FILE puts the `agent_loop` of another file to the test."""
+    context.load_loop = load_loop
+    if name := context.config.userdata.get("loop"):
+        context.loop_under_test = load_loop(Path(name))
 
 
 def before_scenario(context: Context, scenario: Scenario) -> None:

@@ -1,7 +1,5 @@
 """Steps that run agent_loop.feature against another loop."""
 
-import importlib.util
-import sys
 from pathlib import Path
 from textwrap import indent
 
@@ -26,11 +24,7 @@ def scenario_steps(feature_file: Path) -> list[tuple[str, str]]:
 
 @when('the loop "{path}" is put to the test')
 def step_put_to_the_test(context: Context, path: str) -> None:
-    spec = importlib.util.spec_from_file_location(Path(path).stem, FEATURES / path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module
-    spec.loader.exec_module(module)
-    context.loop_under_test = module.agent_loop
+    context.loop_under_test = context.load_loop(FEATURES / path)
     context.failures = []
     for name, steps in scenario_steps(FEATURES / "agent_loop.feature"):
         context.system_prompt = []

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import signal
+import time
 from collections.abc import Generator, Iterable, Iterator, MutableSequence
 from pathlib import Path
 from typing import NoReturn, Self, overload
@@ -51,16 +52,19 @@ class Transcript(MutableSequence[Message]):
         except OSError as error:
             raise SessionError(f"the session {path} cannot be opened: {error.strerror}") from error
         try:
-            portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+            _lock(file)
             messages, notices, end = _load(path)
             transcript = cls(path, file, messages, notices)
             os.ftruncate(file, end)
             if end and os.pread(file, 1, end - 1) != b"\n":
                 os.write(file, b"\n")
             transcript._answer_open_calls()
-        except portalocker.LockException:
+        except portalocker.AlreadyLocked:
             os.close(file)
             raise SessionError(f"the session {path} is in use by another process; wait, or take another file") from None
+        except portalocker.LockException as error:
+            os.close(file)
+            raise SessionError(f"the session {path} cannot be locked: {error}") from error
         except BaseException:
             os.close(file)
             raise
@@ -132,6 +136,18 @@ class Transcript(MutableSequence[Message]):
         for call in _open_calls(self._messages):
             self.notices.append(f"call {call.get('id')!r} had no result; it is answered as interrupted")
             self.append(interrupted(call).message)
+
+
+def _lock(file: int) -> None:
+    """Lock the file for this process. A killed one may keep its lock for some milliseconds, so ask for a second."""
+    for attempt in range(20):
+        try:
+            portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+            return
+        except portalocker.AlreadyLocked:
+            if attempt == 19:
+                raise
+            time.sleep(0.05)
 
 
 def load(path: Path | str) -> list[Message]:
