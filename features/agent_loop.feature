@@ -19,7 +19,7 @@ Feature: The agent loop
     Given the system prompt "Use the tools."
     And the model's turns are
       """
-      {"role": "assistant", "content": "", "tool_calls": [{"id": "call_8", "type": "function", "function": {"name": "add", "arguments": "{\"a\": 2, \"b\": 3}"}}]}
+      {"role": "assistant", "content": "", "finish_reason": "stop", "tool_calls": [{"id": "call_8", "type": "function", "function": {"name": "add", "arguments": "{\"a\": 2, \"b\": 3}"}}]}
       {"role": "assistant", "content": "5"}
       """
     When the loop runs on the task "What is 2 + 3?"
@@ -35,7 +35,7 @@ Feature: The agent loop
       """
       {"role": "assistant", "content": "<think>\nThe sum first — für später.\n</think>\n\n Let me add.  ", "reasoning_content": "I will add.", "reasoning_details": [{"type": "reasoning.text", "text": "add", "index": 0}], "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "add", "arguments": "{ \"b\":3 ,\"a\" : 2}"}, "extra_content": {"google": {"thought_signature": "U0lHLTE="}}}]}
       {"role": "assistant", "content": null, "tool_calls": [{"id": "call_2", "type": "function", "function": {"name": "echo", "arguments": "{\"text\": \"\\u00e4 \\/ ä\"}"}}], "a_field_nobody_knows": {"kept": [1, null]}}
-      {"role": "assistant", "content": "<think>\nGot 5.\n</think>\n\nThe sum is 5."}
+      {"role": "assistant", "content": "<think>\nGot 5.\n</think>\n\nThe sum is 5.", "reasoning_content": "It is 5."}
       """
     When the loop runs on the task "What is 2 + 3?"
     Then request 2 holds turn 1 as the model sent it
@@ -57,10 +57,11 @@ Feature: The agent loop
     And the answer is "The disk is on fire."
 
   Scenario Outline: LOOP-5: the loop stops at max_rounds, with every call answered
-    Given a model that calls <calls> tools in every turn, for 12 turns
+    Given a model that calls <calls> tools in every turn, for 15 turns
     And at most <limit> rounds
     When the loop runs on the task "Never stop"
     Then the model is asked <limit> times
+    And each request begins with the one before
     And every tool call has exactly one tool message, in call order
     And the tools ran <runs> times
     And the loop stops as "max_rounds" after <limit> rounds
@@ -71,6 +72,7 @@ Feature: The agent loop
       | 1     | 1     | 1    |
       | 3     | 1     | 3    |
       | 4     | 2     | 8    |
+      | 12    | 2     | 24   |
 
   Scenario: LOOP-6: several calls in a turn are answered once each, in the order of the calls
     Given the model's turns are

@@ -21,6 +21,7 @@ Feature: Bad input
       | OPENAI_BASE_URL | ""                                         | set but empty                      |
       | OPENAI_BASE_URL | "localhost:8000/v1"                        | is not an address                  |
       | OPENAI_BASE_URL | "ftp://localhost/v1"                       | is not an address                  |
+      | OPENAI_BASE_URL | "http://a..b/v1"                           | is not an address                  |
       | OPENAI_BASE_URL | "http://user:secret@:80/v1"                | is not an address                  |
       | OPENAI_BASE_URL | "http://localhost:99999/v1"                | is not an address                  |
       | OPENAI_BASE_URL | "http://localhost:8000/v1/chat/completions" | leave out /chat/completions       |
@@ -63,13 +64,18 @@ Feature: Bad input
       | tools.py  | "import sys\nsys.exit(0)\n"          | "--tools-file" "tools.py"     | line 2: SystemExit                          |
       | tools.py  | "def half(:\n"                       | "--tools-file" "tools.py"     | line 1: SyntaxError                         |
       | tools.py  | "from hadr_agent import tool\n@tool\ndef f(x): pass\n" | "--tools-file" "tools.py" | tool f, parameter 'x': no type hint |
+      | tools.py  | "import os\nraise RuntimeError(os.environ['MY_TOKEN'] + chr(27))\n" | "--tools-file" "tools.py" | RuntimeError: ***␛ |
       | other.py  | ""                                   | "--tools-file" "nope.py"      | the tools file cannot be read: nope.py      |
       | .env      | "A=\u00ff"                           | "--quiet"                     | .env cannot be read                         |
 
-  Scenario: BAD-4: a reader that leaves early gets no traceback
-    When I run hadr-agent "why is the sky blue?" into a pipe that is closed at once
+  Scenario Outline: BAD-4: a reader that leaves early gets no traceback
+    When I run hadr-agent "why is the sky blue?" into a pipe that is closed at once, <and stderr>
     Then it exits with 0
-    And the complaint says "stdout was closed"
+
+    Examples:
+      | and stderr            |
+      | stderr is read        |
+      | stderr goes there too |
 
   Scenario: BAD-5: an answer that the output cannot encode is written with escapes, and that is said
     Given the variable PYTHONIOENCODING is "ascii"
@@ -98,12 +104,19 @@ Feature: Bad input
     And the model was told "Error: not approved: shell was not run, since nobody allowed it. Go on without it."
     And there is no file "ran"
 
-  Scenario: BAD-8: a server that is not there is named
+  Scenario Outline: BAD-8: a server that cannot be reached is named, with what to look at
     Given the variable OPENAI_BASE_URL is "http://127.0.0.1:9/v1"
-    When I run hadr-agent "Hello"
-    Then it exits with 4
-    And the complaint says "http://127.0.0.1:9/v1/chat/completions"
-    And the complaint says "Look at OPENAI_BASE_URL"
+    And the variable ALL_PROXY is <proxy>
+    When I run hadr-agent "--quiet" "Hello"
+    Then it exits with <code>
+    And stderr says "<words>"
+    And stderr says "Look at <what>"
+    And neither stream says "secret"
+
+    Examples:
+      | proxy                           | code | words                                  | what             |
+      | ""                              | 4    | http://127.0.0.1:9/v1/chat/completions | OPENAI_BASE_URL  |
+      | "socks9://u:secret@127.0.0.1:1" | 2    | the connection cannot be set up        | the variables of proxies |
 
   Scenario: BAD-9: an interrupt ends the run with 130 and leaves no call without its tool message
     Given the tools file

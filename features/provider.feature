@@ -85,6 +85,8 @@ Feature: One model call
       | {"prompt_tokens": 100, "completion_tokens": 5, "cached_tokens": 30}                                                              | 100    | 30     | 5          | None      |
       | {"input_tokens": 40, "output_tokens": 5, "cache_read_input_tokens": 50, "cache_creation_input_tokens": 10}                       | 100    | 50     | 5          | None      |
       | {"prompt_tokens": 100, "completion_tokens": 0, "prompt_tokens_details": {"cached_tokens": 0}}                                    | 100    | 0      | 0          | None      |
+      | {"prompt_tokens": 1e400, "completion_tokens": 3.0, "prompt_tokens_details": {"cached_tokens": -1}}                               | None   | None   | 3          | None      |
+      | {"prompt_tokens": 5, "cache_read_input_tokens": 100}                                                                             | 105    | 100    | None       | None      |
       | "unknown"                                                                                                                        | None   | None   | None       | None      |
       | {"prompt_tokens": "many", "completion_tokens": null}                                                                             | None   | None   | None       | None      |
       | null                                                                                                                             | None   | None   | None       | None      |

@@ -18,6 +18,7 @@ Feature: Streamed replies
       | {"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{"}}]} + {"tool_calls": [{"function": {"arguments": "}"}}]} + {"tool_calls": [{"id": "b", "function": {"name": "f", "arguments": "{}"}}]} | a f {}, b f {} |
       | {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}]} + {"tool_calls": [{"index": 0, "id": "b", "function": {"name": "f", "arguments": "{}"}}]} | a f {}, b f {} |
       | {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "{"}}]} + {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "}"}}]} | a f {} |
+      | {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "roll_"}}]} + {"tool_calls": [{"index": 0, "function": {"name": "dice", "arguments": "{}"}}]} | a roll_dice {} |
       | {"tool_calls": [{"index": 0, "id": "", "function": {"name": "f", "arguments": "{}"}}]} + {"tool_calls": [{"index": 0, "id": "", "function": {"name": "g", "arguments": "{}"}}]} | * f {}, * g {} |
 
   Scenario: STREAM-2: a last chunk that holds usage and no choices is read for its usage
@@ -31,17 +32,21 @@ Feature: Streamed replies
     Then the turn that the loop sees is {"role": "assistant", "content": "5"}
     And the usage is 9 prompt, None cached, 1 completion and None reasoning tokens
 
-  Scenario: STREAM-3: comments, other fields and chunks without a choice are passed over
-    Given the stream's lines are
-      """
-      : still thinking
-      event: message
-      data:{"choices": [{"index": 0, "delta": {"content": "a\u2028b"}}]}
-      data: {"choices": [{"index": 0}]}
-      data: {"choices": [{"index": 0, "delta": null, "finish_reason": "stop"}]}
-      """
+  Scenario Outline: STREAM-3: every framing that the standard allows, and some that it does not, gives the same turn
+    Given the stream's text is <text>
     When the model is asked
     Then the turn that the loop sees is {"role": "assistant", "content": "a\u2028b"}
+
+    Examples: [a] and [b] stand for the chunks with the two halves of the content, [end] for the last one
+      | text                                                              |
+      | "data: [a]\n\ndata: [b]\n\ndata: [end]\n\ndata: [DONE]\n\n"         |
+      | "data: [a]\r\n\r\ndata: [b]\r\n\r\ndata: [end]\r\n\r\n"             |
+      | "data: [a]\r\rdata: [b]\r\rdata: [end]\r\r"                         |
+      | "data:[a]\ndata:[b]\ndata:[end]\n"                                |
+      | "\ufeffdata: [a]\n\ndata: [b]\n\ndata: [end]"                     |
+      | ": thinking\n\nevent: message\nid: 1\ndata: [a]\n\ndata:\n\ndata: [b]\n\ndata: [end]\n\n" |
+      | "data: [a]\n\ndata: [b, in two lines]\n\ndata: [end]\n\n"          |
+      | "data: [a]\n\ndata: [b]\n\ndata: [another choice]\n\ndata: [no choice]\n\ndata: [end]\n\n" |
 
   Scenario Outline: STREAM-4: a stream that does not come to its end is an error, and nothing of it is kept
     Given the stream's lines are
@@ -59,6 +64,7 @@ Feature: Streamed replies
       | data: {"error": {"message": "upstream overloaded"}}            | upstream overloaded                     |
       | data: {"choices": [{"error": {"message": "cut by upstream"}}]} | cut by upstream                         |
       | data: {"choices": [{"ind                                       | not JSON                                |
+      | data: {"object": "error", "message": "out of memory"}          | out of memory                           |
 
   Scenario: STREAM-5: a connection that breaks in the middle of a stream is an error, and nothing of it is kept
     Given replies are streamed
@@ -112,4 +118,5 @@ Feature: Streamed replies
     Examples:
       | pieces | turn |
       | {"reasoning_details": [{"index": 0, "type": "t", "text": "One "}], "signature": "ab"} + {"reasoning_details": [{"index": 0, "type": "t", "text": "thought"}], "signature": "cd"} + {"reasoning_details": [{"index": 1, "type": "t", "text": "two"}], "weight": 0.5, "content": "x"} | {"role": "assistant", "content": "x", "signature": "abcd", "weight": 0.5, "reasoning_details": [{"index": 0, "type": "t", "text": "One thought"}, {"index": 1, "type": "t", "text": "two"}]} |
+      | {"content": "\ud83d"} + {"content": "\ude00"} | {"role": "assistant", "content": "\ud83d\ude00"} |
       | {"content": ""} + {"content": [{"type": "thinking", "thinking": "hm"}]} + {"content": "Four"} | {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Four"}]} |

@@ -19,11 +19,13 @@ Feature: Loops with a known mistake
       | tools_changed              | LOOP-2   | request 2, tools[0]                                                   |
       | system_prompt_changed      | LOOP-2   | request 2, message 1, content: expected "Use the tools.               |
       | history_rebuilt            | LOOP-3   | request 3, message 2, content: expected "<think>                      |
+      | history_windowed           | LOOP-5   | request 11, message 1, role: expected "user", found "assistant"       |
       | thinking_in_answer         | LOOP-3   | the displayed answer (without thinking)                               |
 
     Examples: requirement 2, exactly one tool message for each tool call
       | mistake                  | scenario | message                                                    |
       | turn_after_tool_messages | LOOP-2   | request 2, message 3: tool message for 'call_8'            |
+      | stops_on_finish_reason   | LOOP-2   | expected 2 requests, found 1                               |
       | turn_twice               | LOOP-2   | request 2, message 4: call 'call_8' has no tool message    |
       | one_tool_message_for_all | LOOP-6   | request 2, the end: call 'call_a' has no tool message      |
       | first_call_only          | LOOP-6   | request 2, the end: call 'call_a' has no tool message      |

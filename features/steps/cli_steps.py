@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,21 +31,24 @@ def folder(context: Context) -> Path:
 
 def environment(context: Context) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name in KEPT}
-    home = {"HOME": str(folder(context)), "LANG": "C.UTF-8", "NO_PROXY": "127.0.0.1"}
+    home = {"HOME": str(folder(context)), "LANG": "C.UTF-8", "NO_PROXY": "127.0.0.1", "MY_TOKEN": "my-secret-token"}
     return {**kept, **home, **getattr(context, "variables", {})}
 
 
-def run(context: Context, arguments: list[str], stdout: object = subprocess.PIPE) -> None:
+def run(
+    context: Context, arguments: list[str], stdout: object = subprocess.PIPE, stderr: object = subprocess.PIPE
+) -> None:
     process = subprocess.run(
         [COMMAND, *arguments],
         cwd=folder(context),
         env=environment(context),
         stdin=subprocess.DEVNULL,
         stdout=stdout,
-        stderr=subprocess.PIPE,
+        stderr=stderr,
         timeout=60,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # behave may run with it ignored
     )
-    context.code, context.stderr = process.returncode, process.stderr.decode()
+    context.code, context.stderr = process.returncode, (process.stderr or b"").decode()
     context.stdout = (process.stdout or b"").decode()
     assert "Traceback" not in context.stdout + context.stderr, f"expected no traceback, found {context.stderr}"
 
@@ -91,14 +95,23 @@ def step_run(context: Context, arguments: list[str]) -> None:
     run(context, arguments)
 
 
-@when("I run hadr-agent {arguments:words} into a pipe that is closed at once")
+@when("I run hadr-agent {arguments:words} into a pipe that is closed at once, stderr is read")
 def step_run_into_closed_pipe(context: Context, arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    try:
-        run(context, arguments, writer)
-    finally:
-        os.close(writer)
+    run(context, arguments, writer)
+    os.close(writer)
+    assert "stdout was closed" in context.stderr, (
+        f"expected to be told that stdout was closed, found {context.stderr!r}"
+    )
+
+
+@when("I run hadr-agent {arguments:words} into a pipe that is closed at once, stderr goes there too")
+def step_run_both_into_closed_pipe(context: Context, arguments: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    run(context, arguments, writer, writer)
+    os.close(writer)
 
 
 @when("I run hadr-agent {arguments:words} into a full disk")

@@ -57,6 +57,10 @@ class Run:
         """The messages of each request, from its bytes."""
         return [request.messages for request in self.provider.requests]
 
+    def sent(self, turn: int) -> dict[str, object]:
+        """A turn as the model sends it, without what only its script knows."""
+        return {key: value for key, value in self.turns[turn - 1].items() if key != "finish_reason"}
+
     def make_provider(self) -> ScriptedProvider:
         on_delta = self.pieces.append if self.streamed else None
         # Not strict: the scenarios say themselves what is wrong.
@@ -190,7 +194,7 @@ def step_replayed(context: Context, number: int, turn: int) -> None:
     before = len(run.requests[turn - 1])  # the turn belongs straight behind what it answered
     where = f"{REQUIREMENTS[1]}: request {number}, message {before + 1}"
     assert len(messages) > before, f"{where}: expected turn {turn}, found no such message"
-    difference = first_difference(run.turns[turn - 1], messages[before])
+    difference = first_difference(run.sent(turn), messages[before])
     assert not difference, f"{where}, {difference}"
 
 
@@ -291,7 +295,7 @@ def step_ran_times(context: Context, count: int) -> None:
 def step_last(context: Context, turn: int) -> None:
     run: Run = context.run
     run.finished()
-    difference = first_difference(run.turns[turn - 1], run.messages[-1])
+    difference = first_difference(run.sent(turn), run.messages[-1])
     assert not difference, f"{REQUIREMENTS[1]}: the history, message {len(run.messages)}, {difference}"
 
 

@@ -40,8 +40,9 @@ def step_shape(context: Context) -> None:
     loop = next(function for function in functions if function.name == "agent_loop")
     outer = [node for node in loop.body if isinstance(node, ast.For | ast.While)]
     inner = [node for node in ast.walk(outer[0]) if isinstance(node, ast.For | ast.While) and node is not outer[0]]
-    assert len(outer) == 1 and len(inner) == 1, f"expected a loop in a loop, found {len(outer)} and {len(inner)}"
-    deeper = [node for statement in inner[0].body for node in ast.walk(statement) if hasattr(node, "body")]
+    assert len(outer) == 1 and inner, f"expected one loop over rounds with a loop in it, found {len(outer)}"
+    bodies = [statement for each in inner for statement in each.body]
+    deeper = [node for statement in bodies for node in ast.walk(statement) if hasattr(node, "body")]
     assert not deeper, f"expected nothing deeper, found line {deeper[0].lineno} of agent.py"
     excepts = [node for node in ast.walk(loop) if isinstance(node, ast.ExceptHandler)]
     assert not excepts, f"expected no except in the loop, found line {excepts[0].lineno} of agent.py"

@@ -82,10 +82,24 @@ def step_stream_pieces(context: Context) -> None:
 
 @given("the stream's lines are")
 def step_stream_lines(context: Context) -> None:
-    lines = [
-        line.encode().decode("unicode_escape") if "\\u2028" in line else line for line in context.text.splitlines()
-    ]
-    reply_with(context, "".join(f"{line}\r\n\r\n" for line in lines), "text/event-stream")
+    reply_with(context, "".join(f"{line}\r\n\r\n" for line in context.text.splitlines()), "text/event-stream")
+
+
+CHUNKS = {
+    "a": '{"choices": [{"index": 0, "delta": {"role": "assistant", "content": "a\u2028"}}]}',
+    "b": '{"choices": [{"index": 0, "delta": {"content": "b"}}]}',
+    "b, in two lines": '{"choices": [{"index": 0,\ndata: "delta": {"content": "b"}}]}',
+    "another choice": '{"choices": [{"index": 1, "delta": {"content": "B"}}]}',
+    "no choice": '{"choices": [{"index": 0}]}',
+    "end": '{"choices": [{"index": 0, "delta": null, "finish_reason": "stop"}]}',
+}
+
+
+@given("the stream's text is {text:json}")
+def step_stream_text(context: Context, text: str) -> None:
+    for name, chunk in CHUNKS.items():
+        text = text.replace(f"[{name}]", chunk)
+    reply_with(context, text, "text/event-stream")
 
 
 # --- When

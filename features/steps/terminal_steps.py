@@ -21,6 +21,12 @@ SECONDS = 30  # after which a run that hangs is given up
 KEYS = {"Ctrl-C": b"\x03", "Ctrl-D": b"\x04"}
 
 
+def take_terminal() -> None:
+    """In the child: this terminal is its own, and Ctrl-C interrupts it, even if behave runs with that ignored."""
+    ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def run_at_terminal(context: Context, arguments: list[str], *typing: tuple[str, str]) -> None:
     """Run the command; when the screen shows a pair's first text anew, type its second and Enter, or press a key."""
     master, slave = pty.openpty()
@@ -33,7 +39,7 @@ def run_at_terminal(context: Context, arguments: list[str], *typing: tuple[str, 
         stdout=slave,
         stderr=slave,
         start_new_session=True,
-        preexec_fn=lambda: ioctl(0, termios.TIOCSCTTY, 0),
+        preexec_fn=take_terminal,
     )
     os.close(slave)
     seen, read, waiting, deadline = b"", 0, list(typing), time.monotonic() + SECONDS

@@ -56,8 +56,7 @@ def agent_loop(
     if max_rounds < 1:
         raise ValueError(f"max_rounds must be at least 1, not {max_rounds}")
     tell: Callable[[Event], object] = on_event or (lambda event: None)
-    result = LoopResult("", 0, "max_rounds", None, Usage(), messages)
-    cut_offs = 0  # in a row
+    result, cut_offs = LoopResult("", 0, "max_rounds", None, Usage(), messages), 0
     for number in range(1, max_rounds + 1):
         tell(Event("request", number))
         completion = provider.complete(messages, tools.specs)
@@ -65,14 +64,15 @@ def agent_loop(
         calls: list[ToolCall] = [call.to_dict(mode="python", warnings=False) for call in message.tool_calls or []]
         messages.append(turn := _assistant_turn(message))
         first = len(messages)  # where the first tool message belongs
-        cut_offs = cut_offs + 1 if is_cut_off(finish_reason) else 0
+        cut_offs = cut_offs + 1 if is_cut_off(finish_reason) else 0  # in a row
         try:
             tell(Event("assistant_turn", number, completion))
             for answered in map(cut_off, calls) if cut_offs else tools.run_all(calls):
                 messages.append(answered.message)
                 tell(Event("tool_result", number, result=answered))
         finally:  # a call that an interrupt left open would make every later request fail
-            messages.extend(interrupted(call).message for call in calls[len(messages) - first :])
+            for call in calls[len(messages) - first :]:
+                messages.append(interrupted(call).message)
         result = replace(result, rounds=number, usage=result.usage + Usage.of(completion), finish_reason=finish_reason)
         if not calls:
             answer = strip_think(turn["content"])

@@ -15,8 +15,10 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, MutableSequence, Sequence
+    from collections.abc import Callable, Generator, MutableSequence, Sequence
     from pathlib import Path
+
+    from openai import OpenAI
 
     from hadr_agent.display import Display
     from hadr_agent.provider import Message, Provider
@@ -81,7 +83,14 @@ def _drop_stdout() -> None:
 
 
 def _complain(text: str, code: int) -> int:
-    print(f"hadr-agent: {text}", file=sys.stderr)
+    if not text.replace("\n", "").isprintable():
+        from hadr_agent.display import printable
+
+        text = printable(text)
+    try:
+        print(f"hadr-agent: {text}", file=sys.stderr, flush=True)
+    except OSError:  # nobody reads this either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     return code
 
 
@@ -127,8 +136,8 @@ def _parser() -> _Parser:
 
 
 def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, not {text!r}")
+    if not (text.isascii() and text.isdecimal() and len(text) < 19 and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"must be at least 1, not {text[:40]!r}")
     return int(text)
 
 
@@ -222,6 +231,8 @@ def _how_to_go_on(session: str | None) -> str:
 
 def _task(given: str) -> str:
     try:
+        if given == "-" and sys.__stdin__ is None:
+            raise UsageError("the task is to be read from stdin, but stdin is closed")
         text = (sys.stdin.buffer.read() if given == "-" else given.encode()).decode()
     except UnicodeError as error:
         raise UsageError(f"the task is not text in UTF-8: {error}") from error
@@ -354,7 +365,7 @@ def _tools_of_file(name: str | None) -> list[Tool]:
     from pathlib import Path
     from types import ModuleType
 
-    from hadr_agent.tools import Tool
+    from hadr_agent.tools import Tool, without_secrets
 
     path = Path(name)
     source = _read(path, "the tools file")
@@ -369,7 +380,7 @@ def _tools_of_file(name: str | None) -> list[Tool]:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
         where = f", line {line}" if line else ""
-        raise UsageError(f"--tools-file {path}{where}: {type(error).__name__}: {error}") from error
+        raise UsageError(without_secrets(f"--tools-file {path}{where}: {type(error).__name__}: {error}")) from error
     found = [value for value in vars(module).values() if isinstance(value, Tool)]
     return [tool for tool in dict.fromkeys(found) if tool.function.__module__ == "hadr_tools_file"]
 
@@ -382,13 +393,27 @@ def _provider(settings: Settings, options: argparse.Namespace, display: Display,
 
         display.hint("offline: a stand-in plays scripts, the tools are real; OPENAI_API_KEY connects a model")
         return ScriptedProvider(StandIn.bundled(), on_delta=on_delta)
-    from hadr_agent.provider import OpenAIProvider, connect
+    from hadr_agent.provider import OpenAIProvider
     from hadr_agent.text_tools import TextToolProvider
 
-    client = connect(settings.base_url, settings.api_key or "none", display.notice)
+    client = _client(settings, display.notice)
     drop = settings.drop_fields
     provider = OpenAIProvider(client, settings.model, on_delta=on_delta, drop_fields=drop, **request)
     return TextToolProvider(provider) if options.wire == "text" else provider
+
+
+def _client(settings: Settings, on_retry: Callable[[str], None]) -> OpenAI:
+    from hadr_agent.provider import connect
+    from hadr_agent.tools import without_secrets
+
+    try:
+        return connect(settings.base_url, settings.api_key or "none", on_retry)
+    except (ImportError, OSError, ValueError) as error:
+        said = without_secrets(str(error)).splitlines()[0]
+        raise UsageError(
+            f"the connection cannot be set up: {said}. Look at the variables of proxies and certificates, such as "
+            "ALL_PROXY and SSL_CERT_FILE."
+        ) from error
 
 
 def _doctor(argv: list[str]) -> int:
@@ -399,7 +424,7 @@ def _doctor(argv: list[str]) -> int:
     import time
 
     from hadr_agent.display import printable
-    from hadr_agent.provider import OpenAIProvider, ProviderError, Usage, connect
+    from hadr_agent.provider import OpenAIProvider, ProviderError, Usage
 
     values = {
         "OPENAI_API_KEY": "set" if settings.api_key else "not set",
@@ -418,7 +443,7 @@ def _doctor(argv: list[str]) -> int:
     print("one tiny call, to see whether the model answers …", flush=True)
     started = time.monotonic()
     try:
-        client = connect(settings.base_url, settings.api_key or "none", lambda text: print(text, file=sys.stderr))
+        client = _client(settings, lambda text: print(text, file=sys.stderr))
         completion = OpenAIProvider(client, settings.model).complete([{"role": "user", "content": "Say ok."}], [])
     except ProviderError as error:
         return _complain(printable(str(error)), PROVIDER)

@@ -1,11 +1,12 @@
 """Everything a person sees: the answer on stdout, all the rest on stderr. The only importer of rich.
 
-It does not know providers or settings. Text from models, tools and errors is shown as text: no markup, no emoji codes,
-no control sequences.
+It does not know settings, and asks no model anything. Text from models, tools and errors is shown as text: no markup,
+no emoji codes, no control sequences.
 """
 
 import contextlib
 import io
+import itertools
 import json
 import re
 import sys
@@ -41,7 +42,10 @@ _MINIMUM = 1_024  # tokens below which OpenAI and others cache nothing: develope
 _CONTROLS: dict[int, int] = {
     **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"},  # the symbols for control characters
     0x7F: 0x2421,
-    **dict.fromkeys((*range(0x80, 0xA0), *range(0xD800, 0xE000)), 0xFFFD),
+    # C1 controls, lone surrogates, and what turns the direction of text, so that a command looks like another
+    **dict.fromkeys(
+        (*range(0x80, 0xA0), *range(0xD800, 0xE000), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD
+    ),
 }
 
 
@@ -82,6 +86,10 @@ class Display:
         self._err = _Console(stderr=True, markup=False, highlight=False, emoji=False)
         self._started = self._asked = time.monotonic()
         self._status: Status | None = None
+        self._sort_at = 0  # the length of streamed text at which it is sorted again
+        self._is_watched = self._err.is_terminal and bool(
+            sys.stderr and sys.stderr.isatty()
+        )  # not by FORCE_COLOR alone
         self._column = 0  # where the line of thinking that is being printed has got to
         self._streamed = self._shown = ""
         self._turns: list[Message] = []
@@ -95,7 +103,7 @@ class Display:
     def on_event(self, event: Event) -> None:
         """Show a request, an assistant turn or a tool result."""
         if event.kind == "request":
-            self._asked, self._streamed, self._shown = time.monotonic(), "", ""
+            self._asked, self._streamed, self._shown, self._sort_at = time.monotonic(), "", "", 0
             self._line(f"round {event.round}", "bold")
             self._wait("waiting for the model …")
         elif event.completion:
@@ -105,9 +113,10 @@ class Display:
 
     def on_delta(self, text: str) -> None:
         """Show thinking as it comes, if a person is there to see it."""
-        before, self._streamed = len(self._streamed) // 20, self._streamed + text
-        if self._quiet or not self._err.is_terminal or len(self._streamed) // 20 == before:
-            return  # sorting the text anew for each token would be slow
+        self._streamed += text
+        if self._quiet or not self._is_watched or len(self._streamed) < self._sort_at:
+            return
+        self._sort_at = len(self._streamed) * 101 // 100 + 20  # sorting it all anew for each token would be slow
         thinking, answer = split_think(self._streamed)
         thinking = re.sub(r"<[^<>]{0,12}$", "", thinking)  # perhaps the beginning of a tag
         if self._think == "show":
@@ -145,12 +154,12 @@ class Display:
         fresh = thinking[len(self._shown) : whole]
         if fresh:
             self._rest()
-            self._err.print(Text(self._wrapped(printable(fresh)), "dim italic"), end="", soft_wrap=True)
+            self._write(Text(self._wrapped(printable(fresh)), "dim italic"), end="")
             self._shown += fresh
 
     def _wrapped(self, text: str) -> str:
         """The text with line breaks where the terminal would break words, going on from the column reached."""
-        if not self._err.is_terminal:
+        if not self._is_watched:
             self._column = 1 if text else 0
             return text
         out: list[str] = []
@@ -167,7 +176,7 @@ class Display:
 
     def _end_line(self) -> None:
         if self._column:
-            self._err.print()
+            self._write(Text())
             self._column = 0
 
     def _result(self, result: ToolResult) -> None:
@@ -214,6 +223,7 @@ class Display:
     def close(self, result: LoopResult) -> None:
         """The closing table, and what a reader should know of how the run ended."""
         self._rest()
+        self._end_line()
         if self.rounds:
             self._print(self._table(result.usage))
         if note := self._cache_note(result):
@@ -225,7 +235,8 @@ class Display:
 
     def so_far(self, messages: Sequence[Message]) -> None:
         """After a run that was stopped: the last thing that was said or found."""
-        texts = [split_think(message.get("content"))[1] for message in reversed(messages) if message["role"] != "user"]
+        run = itertools.takewhile(lambda message: message["role"] in ("assistant", "tool"), reversed(messages))
+        texts = [split_think(message.get("content"))[1] for message in run]
         if found := next(filter(None, texts), ""):
             self.notice(_cut(f"Found so far: {found}"))
         if (repeated := repetitions(messages)) > 2:
@@ -270,7 +281,7 @@ class Display:
     def notice(self, text: str) -> None:
         """Something a person should know, even with --quiet."""
         self._rest()
-        self._err.print(Text(printable(text), "yellow"), soft_wrap=True)
+        self._write(Text(printable(text), "yellow"))
 
     def hint(self, text: str) -> None:
         """Something that is good to know."""
@@ -279,7 +290,7 @@ class Display:
     def error(self, text: str) -> None:
         """What went wrong, where, and what to do about it."""
         self._rest()
-        self._err.print(Text(f"hadr-agent: {printable(text)}", "red"), soft_wrap=True)
+        self._write(Text(f"hadr-agent: {printable(text)}", "red"))
 
     def ask(self) -> str | None:
         """A line from the person at the terminal, with editing and history; None when they end the input."""
@@ -297,14 +308,17 @@ class Display:
 
     def approve(self, name: str, arguments: dict[str, object]) -> bool:
         """Ask whether a tool may run. Without a terminal to ask at: no."""
-        if not (sys.stdin and sys.stdin.isatty() and self._err.is_terminal):
+        if not (sys.stdin and sys.stdin.isatty() and self._is_watched):
             return False
         self._rest()
         shown = "\n".join(f"  {key}: {value}" for key, value in arguments.items())
         asked = Text(printable(f"{name}\n{shown}\nRun it? [y/N] "), "yellow")
         try:
             return self._err.input(asked).strip().lower() in ("y", "yes")
-        except EOFError:
+        except (EOFError, KeyboardInterrupt) as stopped:
+            self._write(Text())
+            if isinstance(stopped, KeyboardInterrupt):
+                raise
             return False
 
     # --- the terminal
@@ -314,11 +328,17 @@ class Display:
 
     def _print(self, what: RenderableType) -> None:
         if not self._quiet:
-            self._err.print(what, soft_wrap=not self._err.is_terminal)
+            self._write(what)
+
+    def _write(self, what: RenderableType, end: str = "\n") -> None:
+        try:
+            self._err.print(what, soft_wrap=end == "" or not self._is_watched, end=end)
+        except OSError:  # nobody can read stderr, but perhaps stdout
+            self._err.quiet = True
 
     def _wait(self, text: str) -> None:
         """A line that moves while the model is at work."""
-        if self._quiet or not self._err.is_terminal:
+        if self._quiet or not self._is_watched:
             return
         if self._status is None:
             self._status = self._err.status(Text(text, "dim"))
@@ -326,6 +346,7 @@ class Display:
         self._status.update(Text(text, "dim"))
 
     def _rest(self) -> None:
+        """Stop what moves, and leave the line of thinking that a stop has cut off."""
         if self._status is not None:
             self._status.stop()
             self._status = None

@@ -31,21 +31,10 @@ _SHELL_SECONDS = 30
 _DIGITS = 3_000  # of a calculated whole number
 _TOO_LONG = f"the result has more than {_DIGITS:,} digits"
 _SECRET_FILES = (
-    *(
-        ".env",
-        ".env.*",
-        "*.pem",
-        "*.key",
-        "*.p12",
-        "*.pfx",
-        "*.kdbx",
-        "*.keystore",
-        "id_rsa*",
-        "id_ed25519*",
-        "id_ecdsa*",
-    ),
+    *(".env*", "*.env", "*secret*", "*credential*", "*token*", "*password*", "auth.json", "service-account*.json"),
+    *("*.pem", "*.key", "*.p12", "*.pfx", "*.kdbx", "*.keystore", "id_rsa*", "id_ed25519*", "id_ecdsa*"),
     *(".git", ".ssh", ".aws", ".gnupg", ".azure", ".kube", ".docker", ".netrc", ".npmrc", ".pypirc", ".pgpass"),
-    *(".git-credentials", ".htpasswd", "credentials", "credentials.*", "secret.*", "secrets", "secrets.*"),
+    *(".htpasswd", ".my.cnf", ".*_history", "hosts.yml"),
 )
 _HIDDEN = (".git", ".venv", "__pycache__", "node_modules")  # nothing a reader looks for
 
@@ -149,7 +138,8 @@ def list_files(path: Annotated[str, "a folder of the project"] = ".") -> str:
     if not folder.is_dir():
         raise ToolError(f"{path!r} is not a folder of this project")
     entries = sorted(entry for entry in folder.iterdir() if entry.name not in _HIDDEN)
-    return "\n".join(f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries) or "(empty)"
+    names = [(entry.name if entry.name.isprintable() else repr(entry.name), entry.is_dir()) for entry in entries]
+    return "\n".join(f"{name}/" if is_folder else name for name, is_folder in names) or "(empty)"
 
 
 @tool
@@ -215,9 +205,8 @@ def shell(command: Annotated[str, "a command line for sh"]) -> str:
     except subprocess.TimeoutExpired:
         raise ToolError(f"ended after {_SHELL_SECONDS} s: {command}\n{_printed(output)}") from None
     finally:
-        if process.poll() is None or reader.is_alive():
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     return f"exit code {code}\n{_printed(output)}"
 

@@ -25,6 +25,7 @@ Message = dict[str, object]
 
 _CUT_OFF = {"length", "max_tokens", "model_length"}  # OpenAI; Anthropic and Gemini (in capitals); Mistral
 _UNNAMED = "unnamed_tool"
+_EXCERPT_BYTES = 65_536  # of a stream that turns out to be something else
 
 
 class Provider(Protocol):
@@ -75,15 +76,19 @@ class Usage:
         Cached tokens: OpenAI's prompt_tokens_details.cached_tokens, DeepSeek's prompt_cache_hit_tokens, Kimi's
         top-level cached_tokens, Anthropic's cache_read_input_tokens (there the prompt count leaves cached ones out).
         """
-        usage = as_object(completion.usage.to_dict(mode="python")) if completion.usage else {}
+        usage = as_object(completion.usage.to_dict(mode="python", warnings=False)) if completion.usage else {}
         details = as_object(usage.get("prompt_tokens_details")) or as_object(usage.get("input_tokens_details"))
         after = as_object(usage.get("completion_tokens_details")) or as_object(usage.get("output_tokens_details"))
         hit, miss = _count(usage.get("prompt_cache_hit_tokens")), _count(usage.get("prompt_cache_miss_tokens"))
         read, written = _count(usage.get("cache_read_input_tokens")), _count(usage.get("cache_creation_input_tokens"))
         fresh = _count(usage.get("input_tokens"))
+        prompt = _first(_count(usage.get("prompt_tokens")), _sum(hit, miss), _sum(fresh, _sum(read, written)))
+        cached = _first(_count(details.get("cached_tokens")), hit, _count(usage.get("cached_tokens")), read)
+        if prompt is not None and cached is not None and cached > prompt:
+            prompt += cached  # a proxy passed on a count that leaves cached tokens out
         return cls(
-            _first(_count(usage.get("prompt_tokens")), _sum(hit, miss), _sum(fresh, _sum(read, written))),
-            _first(_count(details.get("cached_tokens")), hit, _count(usage.get("cached_tokens")), read),
+            prompt,
+            cached,
             _first(_count(usage.get("completion_tokens")), _count(usage.get("output_tokens"))),
             _first(_count(after.get("reasoning_tokens")), _count(usage.get("reasoning_tokens"))),
         )
@@ -115,6 +120,8 @@ class OpenAIProvider:
         drop_fields: Collection[str] = (),
         **options: object,
     ) -> None:
+        if clash := options.keys() & {"messages", "tools", "stream", "stream_options"}:
+            raise TypeError(f"{', '.join(sorted(clash))}: the provider itself puts this into each request")
         self._client = client
         self._on_delta = on_delta
         self._drop_fields = frozenset(drop_fields)
@@ -156,10 +163,11 @@ class OpenAIProvider:
         )
         with contextlib.closing(response):
             if self._on_delta and "text/event-stream" in response.headers.get("content-type", ""):
-                completion = self._joined(_events(response.iter_bytes()), self._on_delta)
-            elif response.read().lstrip().startswith(b"data:") and self._on_delta:  # some servers forget to say so
-                completion = self._joined(_events([response.content]), self._on_delta)
+                completion = self._joined(response.iter_bytes(), self._on_delta)
+            elif self._on_delta and re.match(rb"\s*(data|event)?:", response.read()):  # some servers forget to say so
+                completion = self._joined([response.content], self._on_delta)
             else:
+                response.read()
                 completion = self._parsed(response.text)
         choice = self._first_choice(completion)
         choice["message"] = _replayable(as_object(choice["message"]))
@@ -188,28 +196,30 @@ class OpenAIProvider:
 
     def _parsed(self, text: str) -> dict[str, object]:
         try:
-            value: object = json.loads(text)
+            value: object = json.loads(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError):
             raise self._error(f"the reply is not JSON but begins {_excerpt(text)!r}") from None
         if not isinstance(value, dict):
             raise self._error(f"the reply is not a completion but {_excerpt(text)!r}")
         return cast("dict[str, object]", value)
 
-    def _joined(self, events: Iterable[str], on_delta: Callable[[str], None]) -> dict[str, object]:
+    def _joined(self, pieces: Iterable[bytes], on_delta: Callable[[str], None]) -> dict[str, object]:
         """Join a stream's chunks to the completion that an unstreamed reply would have been."""
+        received, chunks = bytearray(), 0
         completion: dict[str, object] = {}
         message: Message = {}
         calls: list[tuple[int, ToolCall]] = []
         finish_reason: object = None
         thinking = ended = False
-        for event in events:
+        for event in _events(pieces, received):
             if event == "[DONE]":
                 ended = True
                 break
-            chunk = self._parsed(event)
-            if chunk.get("error"):
-                raise self._error(_words(chunk["error"]) or event)
-            choice = as_object(_first_item(chunk.get("choices")))
+            chunk, chunks = self._parsed(event), chunks + 1
+            if chunk.get("error") or chunk.get("object") == "error":
+                raise self._error(_words(chunk) or event)
+            choices = [as_object(each) for each in as_list(chunk.get("choices"))]
+            choice = next((each for each in choices if not each.get("index")), as_object(None))
             if choice.get("error"):
                 raise self._error(_words(choice["error"]) or event)
             # Kimi reports usage inside the choice, Groq under x_groq.
@@ -228,6 +238,8 @@ class OpenAIProvider:
             if text and isinstance(text, str):
                 on_delta(f"</think>\n\n{text}" if thinking else text)
                 thinking = False
+        if not chunks and not ended:
+            return self._parsed(received.decode(errors="replace"))  # no stream after all, perhaps an error
         if not ended and finish_reason is None:
             raise self._error("the stream ended before the reply was complete; nothing of it was kept")
         if thinking:
@@ -329,17 +341,47 @@ def _replayable_call(call: ToolCall, used: set[object]) -> ToolCall:
 # --- the stream
 
 
-def _events(pieces: Iterable[bytes]) -> Iterator[str]:
-    """The data of each server-sent event: in this API one line, since JSON can be written without line breaks."""
+def _events(pieces: Iterable[bytes], received: bytearray) -> Iterator[str]:
+    """The data of each server-sent event (HTML standard, 9.2). `received` keeps the first bytes, for error texts.
+
+    An event ends with a blank line, or where the next one begins if a server leaves blank lines out.
+    """
+    data: list[str] = []
+    for line in _lines(pieces, received):
+        field, _, value = line.partition(":")
+        if data and (not line or (field == "data" and _is_json("\n".join(data)))):
+            yield "\n".join(data)
+            data = []
+        if field == "data" and value.strip():
+            data.append(value.removeprefix(" "))
+    if data:
+        yield "\n".join(data)
+
+
+def _lines(pieces: Iterable[bytes], received: bytearray) -> Iterator[str]:
+    """The lines of a stream of bytes, which may end in CR, LF or both."""
     rest = b""
     for piece in pieces:
-        *lines, rest = (rest + piece).split(b"\n")
-        yield from (line[5:].decode(errors="replace").strip() for line in lines if line.startswith(b"data:"))
-    if rest.startswith(b"data:"):
-        yield rest[5:].decode(errors="replace").strip()
+        received += piece[: _EXCERPT_BYTES - len(received)]
+        rest += piece
+        whole = rest.removesuffix(b"\r")  # its LF may be on the way
+        *lines, last = re.split(rb"\r\n|\n|\r", whole)
+        rest = last + rest[len(whole) :]
+        yield from (line.decode(errors="replace").removeprefix("\ufeff") for line in lines)
+    yield from (line.decode(errors="replace") for line in re.split(rb"\r\n|\n|\r", rest))
 
 
-_WHOLE = {"role", "id", "type", "index", "name", "format"}  # sent whole, by some providers in every chunk
+def _is_json(text: str) -> bool:
+    if text.strip() == "[DONE]":
+        return True
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+_WHOLE = {"role", "id", "type", "index", "format"}  # sent whole, by some providers in every chunk
 
 
 def _merge(joined: dict[str, object], delta: dict[str, object]) -> None:
@@ -352,11 +394,19 @@ def _merge(joined: dict[str, object], delta: dict[str, object]) -> None:
             joined[key] = parts = _as_parts(old)
             _merge_lists(parts, _as_parts(new))
         elif isinstance(old, str) and isinstance(new, str):
-            joined[key] = old if key in _WHOLE and old else old + new
+            again = key in _WHOLE or (key == "name" and (old == new or joined.get("arguments")))
+            joined[key] = old if again and old else _text(old + new)
         elif isinstance(old, dict) and isinstance(new, dict):
             _merge(cast("dict[str, object]", old), cast("dict[str, object]", new))
         else:
             joined[key] = new
+
+
+def _text(joined: str) -> str:
+    """A joined text: the halves of a surrogate pair that came in two deltas are one character again."""
+    if joined.isascii():
+        return joined
+    return joined.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def _as_parts(content: object) -> list[object]:
@@ -415,7 +465,9 @@ def _first_item(value: object) -> object:
 
 
 def _count(value: object) -> int | None:
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return int(value) if 0 <= value < 2**53 else None
 
 
 def _first(*values: int | None) -> int | None:

@@ -128,6 +128,10 @@ class Turn:
         verbatim = "role" in rest
         if not verbatim and (unknown := set(rest) - {"think", "say", "calls"}):
             raise ScriptError(f"turn {number}: unknown key {', '.join(sorted(unknown))}; see TurnForm for the forms")
+        if not verbatim and not isinstance(rest.get("calls", []), list):
+            raise ScriptError(f"turn {number}: calls is no list")
+        if not verbatim and not (isinstance(rest.get("say", ""), str) and isinstance(rest.get("think", ""), str)):
+            raise ScriptError(f"turn {number}: say or think is no text")
         try:
             after = re.compile(str(form["after"]), re.DOTALL) if "after" in form else None
         except re.error as error:
@@ -157,7 +161,10 @@ class Script:
 
         Lines of other roles than assistant are skipped, so that a saved history is a script.
         """
-        return cls(_forms(text))
+        script = cls(_forms(text))
+        if not script.turns:
+            raise ScriptError("it holds no turn")
+        return script
 
     def next_turn(self, messages: Sequence[Message]) -> Turn:
         """The turn that answers this history. Raises ScriptError past the end or if a condition does not hold."""

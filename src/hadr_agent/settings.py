@@ -78,9 +78,12 @@ def _read_dotenv(path: Path) -> dict[str, str]:
     from dotenv import dotenv_values  # only where there is such a file
 
     try:
-        return {name: value for name, value in dotenv_values(path).items() if value is not None}
+        values = {name: value for name, value in dotenv_values(path).items() if value is not None}
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
+    if any("\0" in name + value for name, value in values.items()):
+        raise SettingsError(f"{path} cannot be read: it holds a NUL character")
+    return values
 
 
 def _check_url(url: str, source: str) -> None:
@@ -88,6 +91,7 @@ def _check_url(url: str, source: str) -> None:
     try:
         parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        (parts.hostname or "").encode("idna")  # what the connection will do with the name
     except ValueError:
         parts, usable = None, False
     name = f"OPENAI_BASE_URL (from {source})"
@@ -100,7 +104,7 @@ def _check_url(url: str, source: str) -> None:
 
 
 def _shown(url: str) -> str:
-    return re.sub(r"//[^/]*@", "//***@", url)
+    return re.sub(r"//.*@", "//***@", url)
 
 
 def _is_loopback(url: str) -> bool:

@@ -29,7 +29,9 @@ ToolSpec = dict[str, object]
 """A tool as the request offers it: {"type": "function", "function": {"name": …, "description": …, "parameters": …}}."""
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # platform.openai.com/docs/api-reference/chat/create, `tools`
-_SECRET_NAME = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
+_SECRET_NAME = re.compile(  # OPENAI_API_KEY, but not KEYBOARD_LAYOUT; AUTH_TOKEN, but not GIT_AUTHOR_NAME
+    r"(key|token|secret|passw(or)?d|passphrase|credentials?)(_|$)|(^|_)(auth|pass|pwd)(_|$)|secret", re.IGNORECASE
+)
 _SECRET = re.compile(  # user:password in a URL, a bearer token, password=…
     r"(://)[^\s/]+(?=@)|(\bbearer\s+)\S+|(\b[\w-]*(?:passw(?:or)?d|pwd|secret|token|api[_-]?key)=)[^\s&,;]+",
     re.IGNORECASE,

@@ -1,0 +1,16 @@
+"""Mistake: only the last messages of the history are sent."""
+
+from hadr_agent.agent import LoopResult, _assistant_turn
+from hadr_agent.provider import Usage
+from hadr_agent.thinking import strip_think
+
+
+def agent_loop(provider, messages, tools, *, max_rounds=10):
+    for number in range(1, max_rounds + 1):
+        message = provider.complete(messages[-30:], tools.specs).choices[0].message
+        messages.append(_assistant_turn(message))
+        if not message.tool_calls:
+            return LoopResult(strip_think(message.content), number, "answered", "stop", Usage(), messages)
+        for call in message.tool_calls:
+            messages.append(tools.run(call.to_dict()).message)
+    return LoopResult("", max_rounds, "max_rounds", None, Usage(), messages)
