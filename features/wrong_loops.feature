@@ -54,5 +54,9 @@ Feature: Loops with a known mistake
     Then it passes every scenario
 
     Examples:
-      | loop     |
-      | smallest |
+      | loop               |
+      | smallest           |
+      | while_loop         |
+      | own_repair         |
+      | one_round_function |
+      | recursive          |

@@ -1,0 +1,4 @@
+"""Never gets loaded."""
+
+while True:
+    pass

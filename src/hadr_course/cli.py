@@ -1,0 +1,55 @@
+"""The teacher's command line: `hadr-course check`.
+
+Exit codes: 0 every submission meets the requirements, 1 some do not, 2 usage.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from hadr_course.check import HEAD, Checked, as_csv, as_document, as_html, check_all, report, row
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    parser = argparse.ArgumentParser(prog="hadr-course", description="For teachers of the agent loop.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    check = commands.add_parser("check", help="check submissions: repositories, or files with an agent_loop")
+    check.add_argument("paths", nargs="*", type=Path, default=[Path()], metavar="PATH", help="default: this folder")
+    check.add_argument("--seconds", type=float, default=20, help="time limit for a submission (default: 20)")
+    check.add_argument("--traceback", action="store_true", help="show the traceback of what a submission raised")
+    check.add_argument("--json", action="store_true", help="print one JSON document")
+    check.add_argument("--csv", type=Path, metavar="OUT", help="write the summary as CSV")
+    check.add_argument("--html", type=Path, metavar="OUT", help="write the summary and the reports as one page")
+    options = parser.parse_args(argv)
+    missing = [path for path in options.paths if not path.exists()]
+    if missing:
+        parser.exit(2, f"hadr-course: there is no {missing[0]}\n")
+    found = list(check_all(options.paths, options.seconds))
+    try:
+        if options.csv:
+            options.csv.write_text(as_csv(found), encoding="utf-8")
+        if options.html:
+            options.html.write_text(as_html(found), encoding="utf-8")
+    except OSError as error:
+        parser.exit(2, f"hadr-course: {error.filename} cannot be written: {error.strerror}\n")
+    print(_shown(found, as_json=options.json, trace=options.traceback))
+    return 0 if all(each.passed for each in found) else 1
+
+
+def _shown(found: Sequence[Checked], *, as_json: bool, trace: bool) -> str:
+    if as_json:
+        return json.dumps([as_document(each) for each in found], indent=2)
+    if len(found) == 1:
+        return report(found[0], trace=trace)
+    rows = [HEAD, *map(row, found)]
+    widths = [max(len(each[column]) for each in rows) for column in range(len(HEAD) - 1)]
+    lines = ["  ".join([*map(str.ljust, each, widths), each[-1]]) for each in rows]
+    passed = sum(each.passed for each in found)
+    return "\n".join([*lines, f"{passed} of {len(found)} meet all requirements"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
