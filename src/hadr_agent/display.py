@@ -362,7 +362,8 @@ def show_session(messages: Sequence[Message], *, svg: bool = False) -> str:
             console.print(Text(printable(text), style), soft_wrap=not (svg or console.is_terminal))
     prompt, cached = sum(each.prompt for each in rounds), sum(each.cached for each in rounds)
     share = f", {cached / prompt:.0%} of them cached" if prompt else ""
-    console.print(Text(f"{_count(len(rounds), 'round')}, {prompt:,} prompt tokens{share}; {ESTIMATE}", "dim"))
+    total = f"{_count(len(rounds), 'round')}, {prompt:,} prompt tokens{share}; {ESTIMATE}"
+    console.print(Text(total, "dim"), soft_wrap=not (svg or console.is_terminal))
     if not svg:
         return ""
     picture = console.export_svg(title="hadr-agent show")
