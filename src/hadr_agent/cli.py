@@ -219,14 +219,18 @@ def _play(
         display.error(problem)
         if result.stop not in ("answered", "no_answer") and not options.chatting:
             display.so_far(messages)
-            display.notice(_how_to_go_on(options.session))
+            display.notice(_how_to_go_on(options))
     return code
 
 
-def _how_to_go_on(session: str | None) -> str:
-    if session is None:
+def _how_to_go_on(options: argparse.Namespace) -> str:
+    if options.session is None:
         return "The next time, --session FILE keeps what was done, so that you can go on from there."
-    return f"To go on from here: hadr-agent --session {shlex.quote(session)} --continue"
+    given = {"--model": options.model, "--tools": options.tools, "--tools-file": options.tools_file}
+    given |= {"--wire": options.wire if options.wire != "native" else None}
+    words = [word for flag, value in given.items() if value is not None for word in (flag, value)]
+    words += ["--allow-shell"] if options.allow_shell else []
+    return f"To go on from here: {shlex.join(['hadr-agent', *words, '--session', options.session, '--continue'])}"
 
 
 def _task(given: str) -> str:

@@ -21,14 +21,15 @@ def token_budget(tokens: int) -> StopCondition:
     """
     if tokens < 1:
         raise ValueError(f"a token budget must be at least 1, not {tokens}")
-    estimated = 0
+    estimated = counted = 0
 
     def condition(result: LoopResult) -> str | None:
-        nonlocal estimated
-        estimated += len(json.dumps(list(result.messages))) // 4
-        prompt, completion = result.usage.prompt_tokens, result.usage.completion_tokens
-        used = estimated if prompt is None else prompt + (completion or 0)
-        return "token_budget" if used >= tokens else None
+        nonlocal estimated, counted
+        reported = (result.usage.prompt_tokens or 0) + (result.usage.completion_tokens or 0)
+        if reported == counted:
+            estimated += len(json.dumps(list(result.messages))) // 4
+        counted = reported
+        return "token_budget" if counted + estimated >= tokens else None
 
     return condition
 
@@ -53,7 +54,11 @@ def repetitions(messages: Sequence[Message]) -> int:
         calls = [as_object(call) for call in as_list(message.get("tool_calls"))]
         functions = [as_object(call.get("function")) for call in calls]
         made = [
-            (function.get("name"), _canonical(function.get("arguments")), results.get(call.get("id")))
+            (
+                function.get("name"),
+                _canonical(function.get("arguments", call.get("custom"))),
+                results.get(call.get("id")),
+            )
             for call, function in zip(calls, functions, strict=True)
         ]
         if not made or (latest is not None and made != latest):
@@ -85,4 +90,4 @@ def any_of(*conditions: StopCondition) -> StopCondition:
 
 def _canonical(arguments: object) -> str:
     """Arguments in one spelling, since models repeat themselves with other spacing."""
-    return json.dumps(json.loads(str(arguments)), sort_keys=True)
+    return json.dumps(json.loads(arguments) if isinstance(arguments, str) else arguments, sort_keys=True)

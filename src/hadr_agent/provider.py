@@ -186,6 +186,8 @@ class OpenAIProvider:
                 body["stream_options"] = {"include_usage": True}
         if tools:
             body["tools"] = tools
+        else:
+            body.pop("tool_choice", None)  # without tools a 400: platform.openai.com/docs/api-reference/chat/create
         body["messages"] = [self._sent(message) for message in messages] if self._drop_fields else list(messages)
         return json.dumps(body).encode()
 

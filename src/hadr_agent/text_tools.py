@@ -143,9 +143,13 @@ def _behind(text: str, sentinel: str) -> list[str]:
     marks = list(_unquoted(re.compile(rf"^[ \t]*{re.escape(sentinel)}", re.MULTILINE), text))
     if not marks:
         return []
-    said = text[marks[-1].end() :].strip()
-    fenced = _FENCED.fullmatch(said)
-    return [line for line in (fenced["body"] if fenced else said).split("\n") if line.strip()] or [""]
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    lines: list[str] = []
+    for mark, end in zip(marks, ends, strict=True):
+        said = text[mark.end() : end].strip()
+        fenced = _FENCED.fullmatch(said)
+        lines += [line for line in (fenced["body"] if fenced else said).split("\n") if line.strip()] or [""]
+    return lines
 
 
 def _call_of_line(line: str) -> ToolCall:
@@ -161,7 +165,10 @@ def _marked_calls(text: str, tools: Sequence[ToolSpec]) -> Iterator[ToolCall]:
         body = (match["body"] if match["tag"] else match["rest"]).strip()
         invoked = list(_INVOKE.finditer(body))
         if invoked:
-            yield from (_call(each["name"], _parameters(each["body"], each["name"], tools)) for each in invoked)
+            for each in invoked:
+                broken = "<parameter" in _PARAMETER.sub("", each["body"])
+                arguments = each["body"] if broken else _parameters(each["body"], each["name"], tools)
+                yield _call(each["name"], arguments)
         elif (
             named := re.match(r"(?P<name>[\w.-]+)\s*(?:\[ARGS\])?\s*(?P<arguments>\{.*)\Z", body, re.DOTALL)
         ) is not None:
@@ -188,12 +195,16 @@ def _parameters(body: str, name: str, tools: Sequence[ToolSpec]) -> str:
     functions = [as_object(spec.get("function")) for spec in tools]
     schemas = [as_object(function.get("parameters")) for function in functions if function.get("name") == name]
     properties = [as_object(schema.get("properties")) for schema in schemas]
-    kinds = {key: as_object(value).get("type") for each in properties for key, value in each.items()}
+    kinds = {key: _kinds(as_object(value)) for each in properties for key, value in each.items()}
     arguments: dict[str, object] = {}
     for parameter in _PARAMETER.finditer(body):
-        value = None if kinds.get(parameter["name"]) == "string" else _json_or_none(parameter["value"])
+        value = None if "string" in kinds.get(parameter["name"], []) else _json_or_none(parameter["value"])
         arguments[parameter["name"]] = parameter["value"] if value is None else value
     return json.dumps(arguments, ensure_ascii=False)
+
+
+def _kinds(schema: dict[str, object]) -> list[object]:
+    return [schema.get("type"), *(as_object(each).get("type") for each in as_list(schema.get("anyOf")))]
 
 
 def _call(name: str, arguments: str) -> ToolCall:

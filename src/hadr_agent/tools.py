@@ -217,7 +217,9 @@ def _side_by_side(run: Callable[[ToolCall], ToolResult], calls: Sequence[ToolCal
 
 def interrupted(call: ToolCall) -> ToolResult:
     """The result of a call that a Ctrl-C (or another interrupt) left open."""
-    return ToolResult(call, "Error: interrupted. This call was not finished: it had its effect in part, or not at all.")
+    return ToolResult(
+        call, "Error: interrupted. What came of this call is not known: it may have had its effect, or a part."
+    )
 
 
 def cut_off(call: ToolCall) -> ToolResult:

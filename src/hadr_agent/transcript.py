@@ -188,8 +188,18 @@ def _message(line: bytes) -> Message | None:
     return message if message.get("role") in _ROLES else None
 
 
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def _is_half_written(line: bytes, *, first: bool) -> bool:
     """Could this be the beginning of a message's line (or the zeros that a power cut leaves)?"""
+    if line.strip() and (line.endswith(b"\n") or _is_json(line)):
+        return False  # a line of ours is written with its line break, and no part of it is JSON
     begun = line.rstrip(b"\0").rstrip(b"\n")
     if first:
         return begun.startswith(_BEGINNING) or _BEGINNING.startswith(begun)
@@ -198,11 +208,11 @@ def _is_half_written(line: bytes, *, first: bool) -> bool:
 
 def _mended(messages: Iterable[Message], notices: list[str]) -> Iterator[Message]:
     """The messages as providers take them: each call answered once, straight after its turn, and nothing else."""
-    open_calls: dict[object, ToolCall] = {}
+    open_calls: dict[str, ToolCall] = {}
     for number, message in enumerate(messages, 1):
         where, role = f"message {number}", message["role"]
         if role == "tool":
-            if open_calls.pop(message.get("tool_call_id"), None) is None:
+            if open_calls.pop(str(message.get("tool_call_id")), None) is None:
                 notices.append(f"{where}: a result that no open call asked for; it is left out")
             else:
                 yield message
@@ -217,7 +227,7 @@ def _mended(messages: Iterable[Message], notices: list[str]) -> Iterator[Message
             mended = _replayable(message)
             if mended is not message:
                 notices.append(f"{where}: a turn that providers refuse; its arguments or empty fields are mended")
-            open_calls = {call.get("id"): call for call in map(as_object, as_list(mended.get("tool_calls")))}
+            open_calls = {str(call.get("id")): call for call in map(as_object, as_list(mended.get("tool_calls")))}
             yield mended
         else:
             yield message
@@ -225,12 +235,12 @@ def _mended(messages: Iterable[Message], notices: list[str]) -> Iterator[Message
 
 def _open_calls(messages: list[Message]) -> list[ToolCall]:
     """The calls of the last turn that have no result."""
-    answered: set[object] = set()
+    answered: set[str] = set()
     for message in reversed(messages):
         if message["role"] != "tool":
             calls = map(as_object, as_list(message.get("tool_calls")))
-            return [call for call in calls if call.get("id") not in answered]
-        answered.add(message.get("tool_call_id"))
+            return [call for call in calls if str(call.get("id")) not in answered]
+        answered.add(str(message.get("tool_call_id")))
     return []
 
 
