@@ -208,26 +208,30 @@ def _is_half_written(line: bytes, *, first: bool) -> bool:
 
 def _mended(messages: Iterable[Message], notices: list[str]) -> Iterator[Message]:
     """The messages as providers take them: each call answered once, straight after its turn, and nothing else."""
-    open_calls: dict[str, ToolCall] = {}
+    waiting: list[tuple[str, ToolCall]] = []  # calls without a result so far, with the id that the file gives them
     for number, message in enumerate(messages, 1):
         where, role = f"message {number}", message["role"]
         if role == "tool":
-            if open_calls.pop(str(message.get("tool_call_id")), None) is None:
+            ident = str(message.get("tool_call_id"))
+            found = next((each for each in waiting if ident in (each[0], each[1].get("id"))), None)
+            if found is None:
                 notices.append(f"{where}: a result that no open call asked for; it is left out")
-            else:
-                yield message
+                continue
+            waiting.remove(found)
+            yield message if ident == found[1].get("id") else {**message, "tool_call_id": found[1].get("id")}
             continue
-        for call in open_calls.values():
+        for _, call in waiting:
             notices.append(f"{where}: call {call.get('id')!r} had no result before it; it is answered as interrupted")
             yield interrupted(call).message
-        open_calls = {}
+        waiting = []
         if role == "system" and number > 1:
             notices.append(f"{where}: a system message that is not the first; it is left out")
         elif role == "assistant":
-            mended = _replayable(message)
+            mended = _replayable(message, number)
             if mended is not message:
-                notices.append(f"{where}: a turn that providers refuse; its arguments or empty fields are mended")
-            open_calls = {str(call.get("id")): call for call in map(as_object, as_list(mended.get("tool_calls")))}
+                notices.append(f"{where}: a turn that providers refuse; its ids, arguments or empty fields are mended")
+            stored = [str(as_object(call).get("id")) for call in as_list(message.get("tool_calls"))]
+            waiting = list(zip(stored, map(as_object, as_list(mended.get("tool_calls"))), strict=True))
             yield mended
         else:
             yield message
@@ -244,26 +248,28 @@ def _open_calls(messages: list[Message]) -> list[ToolCall]:
     return []
 
 
-def _replayable(turn: Message) -> Message:
+def _replayable(turn: Message, number: int) -> Message:
     """The turn of an older file as the loop would append it today; the same object if there is nothing to mend."""
-    calls = [as_object(call) for call in as_list(turn.get("tool_calls"))]
-    broken = [
-        arguments_problem(as_object(call.get("function")).get("arguments")) for call in calls if "function" in call
-    ]
-    if calls and not any(broken):
-        return turn
+    calls = as_list(turn.get("tool_calls"))
+    used: set[object] = set()
+    mended = {key: value for key, value in turn.items() if key != "tool_calls"}
     if calls:
-        return {**turn, "tool_calls": [_replayable_call(call) for call in calls]}
-    kept = {key: value for key, value in turn.items() if key != "tool_calls"}
-    kept["content"] = "" if turn.get("content") is None else turn["content"]
-    return turn if kept == turn else kept
+        mended["tool_calls"] = [_replayable_call(as_object(call), used, number, at) for at, call in enumerate(calls)]
+    elif turn.get("content") is None:
+        mended["content"] = ""
+    return turn if mended == turn else mended
 
 
-def _replayable_call(call: ToolCall) -> ToolCall:
+def _replayable_call(call: ToolCall, used: set[object], number: int, place: int) -> ToolCall:
+    ident = call.get("id")
+    if not isinstance(ident, str) or not ident or ident in used:
+        ident = f"m{number:05}{place:03}"  # the same at every load, so that the prompt cache still hits
+    used.add(ident)
+    mended = {**call, "id": ident}
     function = as_object(call.get("function"))
-    if "function" not in call or not arguments_problem(function.get("arguments")):
-        return call
-    return {**call, "function": {**function, "arguments": "{}"}}
+    if "custom" not in call and arguments_problem(function.get("arguments")):
+        mended["function"] = {"name": "unnamed_tool", **function, "arguments": "{}"}
+    return mended
 
 
 @contextlib.contextmanager
