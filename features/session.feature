@@ -107,6 +107,8 @@ Feature: Sessions
       | user, broken c1, result c1, answer           | nothing        | user, mended c1, result c1, answer       | message 2: a turn that providers refuse |
       | user, broken c1                              | interrupted c1 | user, mended c1, interrupted c1          | message 2: a turn that providers refuse |
       | user, no calls, user                         | nothing        | user, silence, user                      | message 2: a turn that providers refuse |
+      | user, calls c1 c1, result c1, result c1      | nothing        | user, calls c1 m00002001, result c1, result m00002001 | message 2: a turn that providers refuse |
+      | user, calls c1 c1, result c1                 | interrupted m00002001 | user, calls c1 m00002001, result c1, interrupted m00002001 | 'm00002001' had no result |
 
   Scenario Outline: SESSION-6: what cannot be gone on with is refused with the reason, and stays byte for byte
     Given the file s.jsonl with the bytes <bytes>
