@@ -88,3 +88,39 @@ Feature: Submissions are checked
     Then it ends with 1 and prints a row for each, the right one with "9/9"
     And the CSV has a row for each, with the mistake of the third
     And the page shows each, without scripts
+
+  Scenario: COURSE-6: each phase of the starter is green exactly where it should be, and red exactly where it should be
+    When hadr-course verify is run
+    Then it ends with 0 and says of each phase that it is as it should be
+
+  Scenario Outline: COURSE-7: scenarios of a phase that is not claimed may fail, are shown as such, and count once it is claimed
+    Given a starter at phase <phase>
+    And its file PHASE claims <claimed>
+    When behave runs in it
+    Then the command ends with <code>
+    And its output says "<words>"
+
+    Examples:
+      | phase | claimed | code | words                                                                                   |
+      | 0     | 0       | 0    | phase 0 of 2; 9 scenarios not yet claimed                                               |
+      | 0     | 0       | 0    | LOOP-1 next: ask the model once                                                         |
+      | 0     | 1       | 1    | LOOP-1: a turn without tool calls is the answer                                         |
+      | 1     | 1       | 0    | phase 1 of 2; 8 scenarios not yet claimed                                               |
+      | 1     | 1       | 0    | LOOP-2 next: run the tool that a turn calls                                             |
+      | 1     | 0       | 0    | LOOP-1 passes already                                                                   |
+      | 1     | 2       | 1    | LOOP-2: a tool call is run                                                              |
+      | 2     | 2       | 0    | 1 feature passed                                                                        |
+
+  Scenario: COURSE-8: a fix of the course reaches a student by an ordinary pull, without touching what they wrote
+    Given a starter in a git repository, and a student's clone of it in which they have begun
+    When the course fixes its steps, and the student pulls
+    Then the pull brings the fix and keeps the student's work
+
+  Scenario Outline: COURSE-9: a starter is never written over anything
+    When hadr-course start is asked for <what>
+    Then the command ends with 2 and says "<words>"
+
+    Examples:
+      | what                 | words          |
+      | a folder with a file | exists already |
+      | a phase 3            | invalid choice |

@@ -10,11 +10,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from behave import then, when
+from behave import given, then, when
 from behave.runner import Context
 
 from hadr_course.examine import examine
 from hadr_course.judge import judge, probes
+from hadr_course.start import start
 
 FEATURES = Path(__file__).parents[1]
 COMMAND = str(Path(sys.executable).with_name("hadr-course"))
@@ -130,3 +131,108 @@ def step_page(context: Context) -> None:
     page = context.html.read_text(encoding="utf-8")
     missing = [name for name in ("smallest.py", "exits_hard.py", "turn_twice.py") if name not in page]
     assert not missing and "<script" not in page, f"expected all three and no script, found {json.dumps(page)[:300]}"
+
+
+# --- starters
+
+
+def in_folder(context: Context) -> Path:
+    folder = tempfile.TemporaryDirectory()
+    context.add_cleanup(folder.cleanup)
+    return Path(folder.name)
+
+
+def git(place: Path, *command: str) -> str:
+    who = ["-c", "user.name=A Student", "-c", "user.email=student@example.invalid", "-c", "pull.rebase=false"]
+    done = subprocess.run(["git", *who, *command], cwd=place, capture_output=True, text=True)
+    assert done.returncode == 0, f"git {' '.join(command)}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@given("a starter at phase {phase:d}")
+def step_starter(context: Context, phase: int) -> None:
+    context.starter = in_folder(context) / "starter"
+    start(context.starter, phase)
+
+
+@given("its file PHASE claims {claimed:d}")
+def step_claims(context: Context, claimed: int) -> None:
+    (context.starter / "PHASE").write_text(f"{claimed}\n")
+
+
+@given("a starter in a git repository, and a student's clone of it in which they have begun")
+def step_clone(context: Context) -> None:
+    folder = in_folder(context)
+    context.course, context.student = folder / "course", folder / "student"
+    start(context.course, 0)
+    git(context.course, "init", "--quiet", "--initial-branch", "main")
+    git(context.course, "add", "--all")
+    git(context.course, "commit", "--quiet", "--message", "The starter")
+    git(folder, "clone", "--quiet", str(context.course), str(context.student))
+    agent = context.student / "src/hadr_agent/agent.py"
+    agent.write_text(agent.read_text() + "\n# my own line\n")
+    (context.student / "PHASE").write_text("1\n")
+    git(context.student, "commit", "--quiet", "--all", "--message", "I have begun")
+
+
+@when("hadr-course verify is run")
+def step_verify(context: Context) -> None:
+    context.done = subprocess.run([COMMAND, "verify"], capture_output=True, text=True)
+
+
+@when("behave runs in it")
+def step_behave(context: Context) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(context.starter / "src")}
+    command = [sys.executable, "-m", "behave", "--no-color"]
+    context.done = subprocess.run(command, cwd=context.starter, env=environment, capture_output=True, text=True)
+
+
+@when("the course fixes its steps, and the student pulls")
+def step_pull(context: Context) -> None:
+    steps = context.course / "features/steps/loop_steps.py"
+    steps.write_text(steps.read_text() + "\n# fixed\n")
+    git(context.course, "commit", "--quiet", "--all", "--message", "A fix")
+    git(context.student, "pull", "--quiet", "--no-edit")
+
+
+@when("hadr-course start is asked for {what}")
+def step_start_wrong(context: Context, what: str) -> None:
+    folder = in_folder(context)
+    (folder / "mine.txt").write_text("mine")
+    arguments = [str(folder)] if "folder" in what else [str(folder / "new"), "--phase", "3"]
+    context.done = subprocess.run([COMMAND, "start", *arguments], capture_output=True, text=True)
+    assert (folder / "mine.txt").read_text() == "mine", "expected the file untouched, found it changed"
+
+
+@then("it ends with {code:d} and says of each phase that it is as it should be")
+def step_verified(context: Context, code: int) -> None:
+    said = context.done.stdout
+    assert context.done.returncode == code, f"expected exit code {code}, found {context.done.returncode}: {said}"
+    assert said.splitlines() == [f"phase {number}: as it should be" for number in (0, 1, 2)], f"found {said}"
+
+
+@then("the command ends with {code:d}")
+def step_ends(context: Context, code: int) -> None:
+    done = context.done
+    assert done.returncode == code, f"expected exit code {code}, found {done.returncode}: {done.stdout}{done.stderr}"
+
+
+@then('its output says "{words}"')
+def step_says(context: Context, words: str) -> None:
+    said = context.done.stdout + context.done.stderr
+    assert words in said, f"expected {words!r}, found {said}"
+
+
+@then('the command ends with {code:d} and says "{words}"')
+def step_ends_saying(context: Context, code: int, words: str) -> None:
+    step_ends(context, code)
+    step_says(context, words)
+
+
+@then("the pull brings the fix and keeps the student's work")
+def step_pulled(context: Context) -> None:
+    fixed = (context.student / "features/steps/loop_steps.py").read_text()
+    kept = (context.student / "src/hadr_agent/agent.py").read_text()
+    assert fixed.endswith("# fixed\n"), "expected the fix in the student's repository, found none"
+    assert kept.endswith("# my own line\n"), "expected the student's own line, found it gone"
+    assert (context.student / "PHASE").read_text() == "1\n", "expected the student's PHASE, found another"

@@ -516,3 +516,7 @@ def _show(argv: list[str]) -> int:
         except OSError as error:
             raise UsageError(f"{name} cannot be written: {error.strerror}") from error
     return ANSWERED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

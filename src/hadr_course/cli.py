@@ -1,6 +1,6 @@
-"""The teacher's command line: `hadr-course check`.
+"""The teacher's command line: `hadr-course start`, `hadr-course check` and `hadr-course verify`.
 
-Exit codes: 0 every submission meets the requirements, 1 some do not, 2 usage.
+Exit codes: 0 all as it should be, 1 some submission or phase is not, 2 usage.
 """
 
 import argparse
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hadr_course.check import HEAD, Checked, as_csv, as_document, as_html, check_all, report, row
+from hadr_course.start import PHASES, StartError, start, verify
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,7 +24,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     check.add_argument("--json", action="store_true", help="print one JSON document")
     check.add_argument("--csv", type=Path, metavar="OUT", help="write the summary as CSV")
     check.add_argument("--html", type=Path, metavar="OUT", help="write the summary and the reports as one page")
+    begin = commands.add_parser("start", help="write a student's repository")
+    begin.add_argument("destination", type=Path, metavar="DEST", help="a new folder")
+    begin.add_argument(
+        "--phase", type=int, choices=PHASES, default=0, help="nothing, one model call, the loop (default: 0)"
+    )
+    begin.add_argument("--git", action="store_true", help="make it a git repository with a first commit")
+    commands.add_parser("verify", help="prove that the starter of each phase is green and red where it should be")
     options = parser.parse_args(argv)
+    if options.command == "start":
+        return _start(parser, options)
+    if options.command == "verify":
+        return _verify()
     missing = [path for path in options.paths if not path.exists()]
     if missing:
         parser.exit(2, f"hadr-course: there is no {missing[0]}\n")
@@ -37,6 +49,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.exit(2, f"hadr-course: {error.filename} cannot be written: {error.strerror}\n")
     print(_shown(found, as_json=options.json, trace=options.traceback))
     return 0 if all(each.passed for each in found) else 1
+
+
+def _start(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    try:
+        start(options.destination, options.phase, git=options.git)
+    except (StartError, OSError) as error:
+        parser.exit(2, f"hadr-course: {error}\n")
+    print(f"{options.destination} is there, at phase {options.phase}. Its README.md says how to go on.")
+    return 0
+
+
+def _verify() -> int:
+    wrong = 0
+    for phase, problems in verify():
+        print(f"phase {phase}: {'as it should be' if not problems else '; '.join(problems)}", flush=True)
+        wrong += len(problems)
+    return 1 if wrong else 0
 
 
 def _shown(found: Sequence[Checked], *, as_json: bool, trace: bool) -> str:
