@@ -3,6 +3,7 @@
 import ast
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -138,6 +139,7 @@ def step_readme(context: Context) -> None:
     for block in context.python:
         if name := re.match(r"# (\w+\.py)\n", block):
             (folder(context) / name[1]).write_text(block)
+    shutil.copytree(ROOT / "prompts", folder(context) / "prompts")
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     lines = [line.rpartition("uv run hadr-agent ")[2] for line in "".join(blocks).splitlines() if "hadr-agent " in line]
     context.results = []

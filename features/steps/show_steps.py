@@ -124,3 +124,10 @@ def step_model_asked(context: Context, count: int) -> None:
 def step_no_request(context: Context, text: str) -> None:
     found = [request.number for request in context.app.requests if text.encode() in request.raw]
     assert context.app.requests and not found, f"expected no request with {text!r}, found requests {found}"
+
+
+@then('the model was asked under "{one}" {first:d} times and under "{other}" {second:d} times')
+def step_asked_under(context: Context, one: str, first: int, other: str, second: int) -> None:
+    found = [request.messages[0]["content"] for request in context.app.requests]
+    expected = [one] * first + [other] * second
+    assert found == expected, f"expected the system prompts {expected}, found {found}"

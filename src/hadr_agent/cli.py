@@ -32,6 +32,7 @@ commands:
   hadr-agent doctor          which settings are in force, and whether a model answers
   hadr-agent serve           the stand-in model on this machine, for any other client
   hadr-agent show FILE       a session: rounds, thinking, calls, results, tokens (--html, --svg)
+  hadr-agent compare PROMPT… -- TASK   the task under each system prompt: rounds, tokens, cost
   A task that is one of these words goes behind --.
 
 environment (or a file .env):
@@ -101,6 +102,8 @@ def _command(argv: list[str]) -> int:
         return _serve(argv[1:])
     if argv[:1] == ["show"]:
         return _show(argv[1:])
+    if argv[:1] == ["compare"]:
+        return _compare(argv[1:])
     return _run(_parser().parse_args(argv))
 
 
@@ -516,6 +519,60 @@ def _show(argv: list[str]) -> int:
         except OSError as error:
             raise UsageError(f"{name} cannot be written: {error.strerror}") from error
     return ANSWERED
+
+
+def _compare(argv: list[str]) -> int:
+    parser = _Parser(
+        prog="hadr-agent compare",
+        usage="hadr-agent compare PROMPT… [options] -- TASK",
+        description="Play a task under each of several system prompts, and show rounds, tokens and cost side by side.",
+    )
+    parser.add_argument("prompts", nargs="+", metavar="PROMPT", help="files with system prompts")
+    parser.add_argument("-n", type=_positive, default=1, dest="runs", metavar="RUNS", help="runs for each (default: 1)")
+    parser.add_argument(
+        "--max-rounds", type=_positive, default=10, metavar="N", help="stop after N rounds (default: 10)"
+    )
+    parser.add_argument("--model", help="the model (default: HADR_MODEL)")
+    parser.add_argument("--prices", metavar="NEW,CACHED,OUT", help="what a million tokens cost: new, cached, output")
+    before, dashes, task = argv, "", [""]
+    if "--" in argv:
+        before, dashes, task = argv[: argv.index("--")], "--", argv[argv.index("--") + 1 :]
+    options = parser.parse_args(before)
+    if not dashes or len(task) != 1:
+        raise UsageError('the task goes behind --, in quotes: hadr-agent compare a.md b.md -- "the task"')
+    said = _task(task[0])
+    prompts = {name: _text(name, "the prompt") for name in options.prompts}
+    settings = _settings(options.model)
+
+    from hadr_agent.agent import LoopResult, agent_loop
+    from hadr_agent.compare import Prices, compare
+    from hadr_agent.display import Display
+    from hadr_agent.example_tools import STARTER_TOOLS
+    from hadr_agent.provider import ProviderError
+    from hadr_agent.tools import Toolbox
+
+    try:
+        prices = Prices(*map(float, options.prices.split(","))) if options.prices else None
+    except (TypeError, ValueError):
+        raise UsageError(f"--prices takes three numbers, such as 0.30,0.03,1.20, not {options.prices!r}") from None
+    display = Display()
+    options.no_stream, options.wire = True, "native"
+    provider = _provider(settings, options, display)
+
+    def play(messages: list[Message]) -> LoopResult:
+        return agent_loop(provider, messages, Toolbox(*STARTER_TOOLS), max_rounds=options.max_rounds)
+
+    try:
+        print(compare(prompts, said, options.runs, play, prices), flush=True)
+    except ProviderError as error:
+        return _complain(str(error), PROVIDER)
+    return ANSWERED
+
+
+def _text(name: str, what: str) -> str:
+    from pathlib import Path
+
+    return _read(Path(name), what)
 
 
 if __name__ == "__main__":
