@@ -3,6 +3,7 @@
 Whole files only, so that starter and solution cannot drift apart. It knows no loop and no mistake.
 """
 
+import ast
 import json
 import shutil
 import subprocess
@@ -68,7 +69,8 @@ def verify() -> Iterator[tuple[int, list[str]]]:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder) / "starter"
             start(place, phase)
-            yield phase, [*_scenario_problems(place, phase), *_command_problems(place, phase), *_type_problems(place)]
+            problems = [*_scenario_problems(place, phase), *_command_problems(place, phase), *_type_problems(place)]
+            yield phase, [*problems, *_drift(kit_folder() / _AGENT, place / _AGENT)]
 
 
 def _run(place: Path, *command: str) -> subprocess.CompletedProcess[str]:
@@ -97,6 +99,18 @@ def _command_problems(place: Path, phase: int) -> Iterator[str]:
         yield f"hadr-agent should exit with {code}, but exits with {done.returncode}: {said[-300:]}"
     if phase < 2 and "src/hadr_agent/agent.py" not in done.stderr:
         yield f"hadr-agent should say what is not written yet, but says: {done.stderr[-300:]}"
+
+
+def _drift(finished: Path, begun: Path) -> Iterator[str]:
+    """Where a phase says something else of the loop than the finished file: its classes, signature and docstring."""
+    one, other = (_promises(ast.parse(file.read_text())) for file in (finished, begun))
+    yield from (f"{name} is not as in the finished loop" for name, promise in one.items() if other.get(name) != promise)
+
+
+def _promises(tree: ast.Module) -> dict[str, str]:
+    classes = {node.name: ast.dump(node) for node in tree.body if isinstance(node, ast.ClassDef)}
+    loop = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "agent_loop")
+    return {**classes, "its signature": ast.dump(loop.args), "its docstring": ast.get_docstring(loop) or ""}
 
 
 def _type_problems(place: Path) -> Iterator[str]:
