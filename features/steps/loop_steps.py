@@ -6,7 +6,8 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, zip_longest
+from textwrap import indent
 from types import SimpleNamespace
 
 from behave import given, then, when
@@ -333,3 +334,42 @@ def step_no_tick(context: Context) -> None:
     for node in ast.walk(ast.parse(inspect.getsource(module))):
         name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
         assert name != "next_tick", f"{REQUIREMENTS[4]}: line {node.lineno} of {module.__name__} names next_tick"
+
+
+# --- Then: the whole history, for scenarios of one's own
+
+
+def in_lines(messages: list[object]) -> list[str]:
+    """A history with a line for each message and each tool call, also if a loop put what it should not into it."""
+    found: list[str] = []
+    for message in messages:
+        if not isinstance(message, dict):
+            found.append(f"{type(message).__name__}, not a dict: {message!r}")
+            continue
+        name = f"tool, {message.get('tool_call_id')}" if message.get("role") == "tool" else message.get("role")
+        text = str(message.get("content") or "").replace("\n", "\\n")
+        found.append(f"{name}: {text}".rstrip())
+        for call in calls_of(message):
+            function = call["function"] if isinstance(call, dict) and "function" in call else None
+            shown = f"{call.get('id')}: {function.get('name')} {function.get('arguments')}" if function else repr(call)
+            found.append(f"  {shown}".rstrip())
+    return found
+
+
+def quoted(line: str | None, otherwise: str = "nothing") -> str:
+    return otherwise if line is None else f'"{line}"'
+
+
+@then("the history reads")
+def step_history_reads(context: Context) -> None:
+    """The text: `role: content` for each message, `  id: name arguments` for each of its calls."""
+    run: Run = context.run
+    expected, found = [line.rstrip() for line in context.text.splitlines()], in_lines(run.messages)
+    recorded = indent("\n".join(found), "  ")
+    raised = f"; the loop raised {type(run.raised).__name__}: {run.raised}" if run.raised else ""
+    for number, (line, other) in enumerate(zip_longest(expected, found), 1):
+        requirement = REQUIREMENTS[2 if any(str(each).startswith("tool, ") for each in (line, other)) else 1]
+        assert line == other, (
+            f"{requirement}: the history, line {number}: expected {quoted(line)}, found {quoted(other)}{raised}\n"
+            f"The recorded history:\n{recorded}"
+        )
