@@ -27,6 +27,7 @@ Feature: The agent loop
     And every tool call has exactly one tool message, in call order
     And call "call_8" is answered with "5"
     And each request begins with the one before
+    And each request offers the tools "add, echo, fail, look"
     And the tools that ran are "add"
     And the answer is "5"
 
@@ -58,21 +59,23 @@ Feature: The agent loop
 
   Scenario Outline: LOOP-5: the loop stops at max_rounds, with every call answered
     Given a model that calls <calls> tools in every turn, for 15 turns
-    And at most <limit> rounds
+    And <limit>
     When the loop runs on the task "Never stop"
-    Then the model is asked <limit> times
+    Then the model is asked <rounds> times
     And each request begins with the one before
     And every tool call has exactly one tool message, in call order
     And the tools ran <runs> times
-    And the loop stops as "max_rounds" after <limit> rounds
+    And the loop stops as "max_rounds" after <rounds> rounds
+    And the answer is ""
     And the history can be continued
 
     Examples:
-      | limit | calls | runs |
-      | 1     | 1     | 1    |
-      | 3     | 1     | 3    |
-      | 4     | 2     | 8    |
-      | 12    | 2     | 24   |
+      | limit             | rounds | calls | runs |
+      | at most 1 rounds  | 1      | 1     | 1    |
+      | at most 3 rounds  | 3      | 1     | 3    |
+      | at most 4 rounds  | 4      | 2     | 8    |
+      | at most 12 rounds | 12     | 2     | 24   |
+      | no limit given    | 10     | 1     | 10   |
 
   Scenario: LOOP-6: several calls in a turn are answered once each, in the order of the calls
     Given the model's turns are

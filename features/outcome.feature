@@ -10,28 +10,34 @@ Feature: How a run ends
     When the loop runs on the task "Well?"
     Then the loop stops as "no_answer" after 1 round
     And the answer is ""
+    And the finish reason is "<finish reason>"
     And the history can be continued
 
     Examples:
-      | turn                                                                                         |
-      | {"role": "assistant", "content": "<think>All done, I believe.</think>"}                     |
-      | {"role": "assistant", "content": "<think>\nI should consider", "finish_reason": "length"}   |
-      | {"role": "assistant", "content": ""}                                                         |
-      | {"role": "assistant", "content": " \n\u200b"}                                                |
-      | {"role": "assistant", "content": null, "refusal": "I will not."}                            |
-      | {"role": "assistant", "content": "", "finish_reason": "content_filter"}                     |
-      | {"role": "assistant", "content": "", "reasoning_content": "Hm.", "tool_calls": []}          |
+      | turn                                                                                                                                                                             | finish reason  |
+      | {"role": "assistant", "content": "<think>All done, I believe.</think>"}                                                                                                          | stop           |
+      | {"role": "assistant", "content": "<think>\nI should consider", "finish_reason": "length"}                                                                                        | length         |
+      | {"role": "assistant", "content": ""}                                                                                                                                             | stop           |
+      | {"role": "assistant", "content": " \n\u200b"}                                                                                                                                    | stop           |
+      | {"role": "assistant", "content": null, "refusal": "I will not."}                                                                                                                 | stop           |
+      | {"role": "assistant", "content": "", "finish_reason": "content_filter"}                                                                                                          | content_filter |
+      | {"role": "assistant", "content": "", "reasoning_content": "Hm.", "tool_calls": []}                                                                                               | stop           |
+      | {"fault": {"body": "{\"choices\": [{\"message\": {\"content\": \"\"}, \"finish_reason\": \"length\"}, {\"message\": {\"content\": \"Or so.\"}, \"finish_reason\": \"stop\"}]}"}} | length         |
 
   Scenario Outline: STOP-2: tool calls decide whether a turn is the answer, not its finish reason
     Given the model's turns are
       """
-      {"role": "assistant", "content": "<think>7</think>", "finish_reason": "<with calls>", "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "add", "arguments": "{\"a\": 3, \"b\": 4}"}}]}
-      {"role": "assistant", "content": "The answer is 7.", "finish_reason": "<without>"}
+      {"role": "assistant", "content": "<think>7</think>", "finish_reason": "<with calls>", "usage": {"prompt_tokens": 20, "completion_tokens": 3}, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "add", "arguments": "{\"a\": 3, \"b\": 4}"}}, {"id": "c2", "type": "custom", "custom": {"name": "type_code", "input": {"never": "offered"}}}]}
+      {"role": "assistant", "content": "The answer is 7.", "finish_reason": "<without>", "usage": {"prompt_tokens": 30, "completion_tokens": 4}}
       """
     When the loop runs on the task "3 + 4"
     Then the tools that ran are "add"
+    And every tool call has exactly one tool message, in call order
+    And the answer to call "c2" says "custom"
+    And nothing is warned of
     And the answer is "The answer is 7."
     And the loop stops as "answered" after 2 rounds
+    And the run used 50 prompt tokens and 7 completion tokens
 
     Examples:
       | with calls | without    |
@@ -110,7 +116,9 @@ Feature: How a run ends
     And a listener
     When the loop runs on the task "1 + 1"
     Then the listener heard "1 request, 1 assistant_turn, 1 tool_result, 1 tool_result, 2 request, 2 assistant_turn"
+    And turns come with their completion, tool results with their result, requests with neither
     And the listener got the exception of the tool that failed
+    And neither the result nor what the listener heard can be changed
 
   Scenario: STOP-9: an error of the provider comes through, and the history is whole up to the last full round
     Given the model's turns are

@@ -4,6 +4,7 @@ import ast
 import inspect
 import json
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise, zip_longest
@@ -51,6 +52,7 @@ class Run:
     messages: list[dict[str, object]] = field(default_factory=list)
     provider: ScriptedProvider | None = None
     result: object = None
+    warned: list[warnings.WarningMessage] = field(default_factory=list)
     raised: BaseException | None = None
 
     @property
@@ -150,7 +152,12 @@ def step_endless(context: Context, calls: int, count: int) -> None:
 
 @given("at most {limit:d} rounds")
 def step_limit(context: Context, limit: int) -> None:
-    context.run.max_rounds = limit
+    context.run.max_rounds = context.run.extra["max_rounds"] = limit
+
+
+@given("no limit given")
+def step_no_limit(context: Context) -> None:
+    """The loop's own is tried."""
 
 
 @given("a world is at hand, its clock at tick 0")
@@ -168,7 +175,9 @@ def step_run(context: Context, task: str) -> None:
     run.provider = run.make_provider()
     run.messages = [*run.system, {"role": "user", "content": task}]
     try:
-        run.result = loop(run.provider, run.messages, run.tools(), max_rounds=run.max_rounds, **run.extra)
+        with warnings.catch_warnings(record=True) as run.warned:
+            warnings.simplefilter("always")
+            run.result = loop(run.provider, run.messages, run.tools(), **run.extra)
     except Exception as error:
         run.raised = error
 
@@ -213,6 +222,13 @@ def step_prefix(context: Context) -> None:
             difference = first_difference(message, found)
             assert not difference, f"{where}, message {place + 1}, {difference}"
         raise AssertionError(f"{where}: expected the bytes of request {before.number} first, found other bytes")
+
+
+@then("each request offers the tools {names:json}")
+def step_offered(context: Context, names: str) -> None:
+    for request in context.run.provider.requests:
+        found = ", ".join(tool["function"]["name"] for tool in request.body.get("tools", []))
+        assert found == names, f"request {request.number}, tools: expected {names}; found: {found}"
 
 
 @then("the arguments of call {ident:json} are replayed as {expected:json}")
@@ -312,6 +328,25 @@ def step_stop(context: Context, stop: str, rounds: int) -> None:
     result = context.run.finished()
     found = (result.stop, result.rounds)
     assert found == (stop, rounds), f"{REQUIREMENTS[3]}: expected {(stop, rounds)}, found {found}"
+
+
+@then("the finish reason is {reason:json}")
+def step_finish_reason(context: Context, reason: str) -> None:
+    found = context.run.finished().finish_reason
+    assert found == reason, f"expected the finish reason {reason!r}, found {found!r}"
+
+
+@then("the run used {prompt:d} prompt tokens and {completion:d} completion tokens")
+def step_used(context: Context, prompt: int, completion: int) -> None:
+    used = context.run.finished().usage
+    found = (used.prompt_tokens, used.completion_tokens)
+    assert found == (prompt, completion), f"expected the usage {(prompt, completion)}, found {found}"
+
+
+@then("nothing is warned of")
+def step_no_warning(context: Context) -> None:
+    found = [str(warning.message) for warning in context.run.warned]
+    assert not found, f"expected no warning, found {found[0]}"
 
 
 @then("the history can be continued")

@@ -1,12 +1,16 @@
 """Steps for how a run ends: stop conditions, interrupts, listeners."""
 
+import contextlib
+from dataclasses import FrozenInstanceError, fields
+
 from behave import given, then, when
 from behave.runner import Context
 from loop_steps import Run
+from openai.types.chat import ChatCompletion
 
 from hadr_agent.agent import Event, LoopResult, agent_loop
 from hadr_agent.scripted import history_problems
-from hadr_agent.tools import Toolbox, tool
+from hadr_agent.tools import Toolbox, ToolResult, tool
 
 
 class Listener:
@@ -102,6 +106,22 @@ def step_saw(context: Context, rounds: str) -> None:
 def step_heard(context: Context, events: str) -> None:
     found = ", ".join(f"{event.round} {event.kind}" for event in context.listener.heard)
     assert found == events, f"expected {events}; found {found}"
+
+
+@then("turns come with their completion, tool results with their result, requests with neither")
+def step_told(context: Context) -> None:
+    carried = {"request": (None, None), "assistant_turn": (ChatCompletion, None), "tool_result": (None, ToolResult)}
+    for event in context.listener.heard:
+        found = tuple(None if value is None else type(value) for value in (event.completion, event.result))
+        assert found == carried[event.kind], f"{event.kind}: expected {carried[event.kind]}, found {found}"
+
+
+@then("neither the result nor what the listener heard can be changed")
+def step_frozen(context: Context) -> None:
+    for thing in (context.run.finished(), *context.listener.heard):
+        with contextlib.suppress(FrozenInstanceError):
+            setattr(thing, fields(thing)[0].name, None)
+            raise AssertionError(f"expected a {type(thing).__name__} that cannot be changed, found one that was")
 
 
 @then("the listener got the exception of the tool that failed")
