@@ -87,6 +87,7 @@ Feature: Submissions are checked
     When hadr-course check is run on the class "right_loops/smallest.py", "hostile_loops/exits_hard.py" and "wrong_loops/turn_twice.py"
     Then it ends with 1 and prints a row for each, the right one with "9/9"
     And the CSV has a row for each, with the mistake of the third
+    And its rows are told apart as "right_loops/smallest.py, hostile_loops/exits_hard.py, wrong_loops/turn_twice.py"
     And the page shows each, without scripts
 
   Scenario: COURSE-6: each phase of the starter is green exactly where it should be, and red exactly where it should be

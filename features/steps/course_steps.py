@@ -115,7 +115,7 @@ def step_prints(context: Context, code: int) -> None:
 def step_rows(context: Context, code: int, passed: str) -> None:
     out = context.done.stdout
     assert context.done.returncode == code, f"expected exit code {code}, found {context.done.returncode}: {out}"
-    assert re.search(rf"^smallest\.py +met +met +met +met +{passed}", out, re.MULTILINE), f"found {out}"
+    assert re.search(rf"^right_loops/smallest\.py +met +met +met +met +{passed}", out, re.MULTILINE), f"found {out}"
     assert "exits_hard.py" in out and "turn_twice.py" in out and "1 of 3 meet all requirements" in out, f"found {out}"
 
 
@@ -124,6 +124,12 @@ def step_csv(context: Context) -> None:
     rows = list(csv.reader(context.csv.open(encoding="utf-8")))
     assert len(rows) == 4, f"expected a head and three rows, found {rows}"
     assert rows[3][2] == "broken" and "the turn is appended twice" in rows[3][6], f"found {rows[3]}"
+
+
+@then('its rows are told apart as "{names}"')
+def step_names(context: Context, names: str) -> None:
+    found = ", ".join(row["submission"] for row in csv.DictReader(context.csv.open(newline="")))
+    assert found == names, f"expected {names}; found {found}"
 
 
 @then("the page shows each, without scripts")

@@ -45,23 +45,32 @@ def loop_file(path: Path) -> Path:
     return found.resolve()
 
 
-def check(path: Path, seconds: float = 20) -> Checked:
+def check(path: Path, seconds: float = 20, name: str | None = None) -> Checked:
     """Check one submission, with so many seconds for the probes and as many for the scenarios."""
+    name = name or path.resolve().name
     try:
         file = loop_file(path)
     except FileNotFoundError as error:
-        return Checked(Verdict(path.resolve().name, dict.fromkeys(REQUIREMENTS, "not reached"), [], str(error), ""), {})
-    verdict = judge(path.resolve().name, examine(file, probes(), seconds))
+        return Checked(Verdict(name, dict.fromkeys(REQUIREMENTS, "not reached"), [], str(error), ""), {})
+    verdict = judge(name, examine(file, probes(), seconds))
     return Checked(verdict, run_loop_scenarios(file, seconds))
 
 
 def check_all(paths: Sequence[Path], seconds: float, executor: Executor | None = None) -> Iterator[Checked]:
     """Check many, side by side on all cores (or by another executor), in the order of the paths."""
+    arguments = (paths, [seconds] * len(paths), _names(paths))
     if executor is not None:
-        yield from executor.map(check, paths, [seconds] * len(paths))
+        yield from executor.map(check, *arguments)
         return
     with ProcessPoolExecutor(min(len(paths), os.cpu_count() or 1)) as pool:
-        yield from pool.map(check, paths, [seconds] * len(paths))
+        yield from pool.map(check, *arguments)
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """What tells the submissions apart: of a/x/agent.py and a/y/agent.py, x/agent.py and y/agent.py."""
+    resolved = [path.resolve() for path in paths]
+    common = os.path.commonpath([path.parent for path in resolved])
+    return [path.relative_to(common).as_posix() for path in resolved]
 
 
 # --- written down
