@@ -255,6 +255,8 @@ def _write(name: str, text: str | None) -> None:
 
 def _document(rows: Sequence[Row]) -> str:
 
+    from dataclasses import asdict
+
     from hadr_dispatch.evaluate import standings
 
     def shown(each: Standing) -> dict[str, object]:
