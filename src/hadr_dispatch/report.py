@@ -4,15 +4,17 @@ It reads a world and its log. What counts and what does not, `score` knows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import cast
 
 from hadr_agent.display import printable
+from hadr_dispatch.orders import Order, order_of
 from hadr_dispatch.score import Outcome, marks, score
 from hadr_dispatch.state import clock
 from hadr_dispatch.world import World
 
-_TOLD = ("report", "seen", "freed", "admitted", "died", "road", "stuck", "need", "delivered")
+TOLD = ("report", "seen", "freed", "admitted", "died", "road", "stuck", "need", "delivered")
+"""The kinds of events that a report tells."""
 
 
 def as_text(world: World, outcome: Outcome) -> str:
@@ -20,9 +22,9 @@ def as_text(world: World, outcome: Outcome) -> str:
     result = outcome.result
     head = f"{result.scenario}, seed {result.seed}, {outcome.policy}: tick {result.tick} of {world.scenario.ticks}"
     lines = [head, "", "Timeline"]
-    told = [event for event in world.events if event.kind in _TOLD]
+    told = [event for event in world.events if event.kind in TOLD]
     lines += [f"  {clock(world.scenario, event.tick)}  {event.tick:>3}  {event.text}" for event in told]
-    lines += ["", "Decisions", *(f"  {decision}" for decision in _decisions(world)), "", *_figures(world, outcome)]
+    lines += ["", "Decisions", *_reasons(world), "", *figures(world, outcome)]
     return printable("\n".join(lines))
 
 
@@ -40,18 +42,37 @@ def as_document(world: World, outcome: Outcome) -> dict[str, object]:
     }
 
 
-def _decisions(world: World) -> Iterator[str]:
+@dataclass(frozen=True)
+class Decision:
+    """An order of a tick, and its answer: "accepted", or what it was refused for."""
+
+    tick: int
+    order: Order
+    answer: str
+
+    def __str__(self) -> str:
+        order = self.order
+        load = f"{order.water} water, {order.shelter} shelter" if order.kind == "send_supplies" else ""
+        what = " ".join(filter(None, (order.kind, order.unit, order.target, load)))
+        return what if self.answer == "accepted" else f"{what} [refused: {self.answer}]"
+
+
+def decisions(world: World) -> Iterator[Decision]:
+    """Everything that was ordered, in order."""
     for line in world.log[1:]:
-        tick = cast("int", line["tick"]) - 1
         for told in cast("Sequence[Mapping[str, object]]", line["orders"]):
-            order = cast("Mapping[str, object]", told["order"])
-            what = " ".join(str(order[name]) for name in ("kind", "unit", "target") if order[name])
-            answer = "" if told["answer"] == "accepted" else f" [refused: {told['answer']}]"
-            why = f": {order['reason']}" if order["reason"] else ""
-            yield f"{clock(world.scenario, tick)}  {tick:>3}  {what}{answer}{why}"
+            order = order_of(cast("Mapping[str, object]", told["order"]))
+            yield Decision(cast("int", line["tick"]) - 1, order, str(told["answer"]))
 
 
-def _figures(world: World, outcome: Outcome) -> Iterator[str]:
+def _reasons(world: World) -> Iterator[str]:
+    for each in decisions(world):
+        why = f": {each.order.reason}" if each.order.reason else ""
+        yield f"  {clock(world.scenario, each.tick)}  {each.tick:>3}  {each}{why}"
+
+
+def figures(world: World, outcome: Outcome) -> Iterator[str]:
+    """The score, what became of the people, and the faults apart from them, a line each."""
     result, faults, effort = outcome.result, outcome.faults, outcome.effort
     found = score(result.points, *marks(world.scenario, world.seed))
     yield (
