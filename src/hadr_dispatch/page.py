@@ -328,7 +328,7 @@ def _curves(moments: Sequence[_Moment], step: float, top: float, height: float) 
         path = f"M{_LEFT} {top + height:.1f}"
         for tick, count in enumerate(counts, 1):
             path += f"H{_LEFT + tick * step:.1f}V{top + height * (1 - count / most):.1f}"
-        y = top + height * (1 - last / most) + (-3 if last else -3)
+        y = top + height * (1 - last / most) - 3
         while any(abs(y - other) < _LINE for other in ends):
             y -= _LINE
         ends.append(y)
@@ -350,7 +350,7 @@ def _decisions(scenario: Scenario, all_of_them: Iterable[Decision]) -> str:
 
 def _events(world: World) -> str:
     rows = [
-        f"<li><time>{clock(world.scenario, event.tick)}</time> {_text(event.text)}</li>"
+        f"<li><time>{clock(world.scenario, event.tick)}</time>{_text(event.text)}</li>"
         for event in world.events
         if event.kind in TOLD
     ]
@@ -371,7 +371,7 @@ svg text { fill: var(--ink); text-anchor: middle; paint-order: stroke; stroke: v
   stroke-linejoin: round; }
 svg .name, svg .unit { font-weight: 650; } svg .ticks { fill: var(--soft); font-size: 9px; }
 svg .lane { text-anchor: start; font-weight: 650; } svg .end { text-anchor: end; stroke-width: 3px; }
-svg .road { stroke: var(--line); stroke-width: 2; } svg .blocked { stroke: var(--bad); stroke-dasharray: 5 4; }
+svg .road { stroke: var(--line); stroke-width: 2; } svg text.bad { stroke-width: 5px; } svg .blocked { stroke: var(--bad); stroke-dasharray: 5 4; }
 svg .grid { stroke: var(--line); stroke-width: 0.5; } svg .cross { stroke: #fff; stroke-width: 2.5; }
 svg .place { fill: var(--page); stroke: var(--soft); stroke-width: 2; }
 .hospital { fill: var(--move); background: var(--move); } .depot { fill: var(--wait); background: var(--wait); }
@@ -381,11 +381,13 @@ b.green, svg .green { color: var(--good); fill: var(--good); } svg .red, svg .ye
 svg .unit { fill: var(--move); }
 .working { fill: var(--good); background: var(--good); } .moving { fill: var(--move); background: var(--move); }
 .waiting { fill: var(--wait); background: var(--wait); } .idle { fill: var(--soft); background: var(--soft); }
-svg path.care, svg path.dead { fill: none; stroke: var(--good); stroke-width: 1.8; } svg path.dead { stroke: var(--bad); }
+svg path.care, svg path.dead { fill: none; stroke: var(--good); stroke-width: 1.8; }
+svg path.dead { stroke: var(--bad); }
 svg text.care { fill: var(--good); } svg text.dead { fill: var(--bad); }
 .key { display: flex; flex-wrap: wrap; gap: 0.2rem 1rem; font-size: 0.85rem; justify-content: center; }
 .key i { display: inline-block; width: 0.8em; height: 0.8em; border-radius: 2px; }
-.key i.red { background: var(--bad); } .key i.yellow { background: var(--warn); } .key i.green { background: var(--good); }
+.key i.red { background: var(--bad); } .key i.yellow { background: var(--warn); }
+.key i.green { background: var(--good); }
 .key i.idle { height: 2px; vertical-align: middle; } .key i.moving, .key i.waiting { height: 0.5em; }
 .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(16rem, 1fr)); gap: 0.5rem 1.5rem; }
 ul, ol { list-style: none; padding: 0; margin: 0.4rem 0; font-size: 0.9rem; }
