@@ -62,6 +62,7 @@ def _parser() -> _Parser:
     run.add_argument("--session", metavar="FILE", help="keep the operation in this file; go on with it if it is there")
     run.add_argument("--history-tokens", type=int, default=100_000, metavar="N", help="hand a longer history over")
     run.add_argument("--json", action="store_true", help="print one JSON document")
+    run.add_argument("--html", metavar="OUT", help="write the report as a page, with a map and a timeline")
     commands.add_parser("scenarios", help="list the scenarios")
     check = commands.add_parser("check", help="check scenario files")
     check.add_argument("files", nargs="+", metavar="FILE", help="a TOML file")
@@ -117,6 +118,7 @@ def _parts(scenario: Scenario) -> str:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from hadr_dispatch.page import page
     from hadr_dispatch.policies import RULES
     from hadr_dispatch.report import as_document, as_text
     from hadr_dispatch.score import outcome
@@ -124,12 +126,16 @@ def _run(options: argparse.Namespace) -> int:
     scenario = _scenario(options.scenario)
     if options.policy != "agent" and options.policy not in RULES:
         raise UsageError(f"unknown policy {options.policy!r} in --policy. There are: agent, {', '.join(RULES)}")
+    if options.html:
+        _write(options.html, None)  # before a long run, not after it
     code = DONE
     if options.policy == "agent":
         world, effort, code = _dispatch(options, scenario)
     else:
         world, effort = RULES[options.policy](scenario, options.seed), None
     found = outcome(options.policy, world, effort)
+    if options.html:
+        _write(options.html, page(world, found))
     print(json.dumps(as_document(world, found), indent=2) if options.json else as_text(world, found), flush=True)
     return code
 
