@@ -118,10 +118,12 @@ def _parts(scenario: Scenario) -> str:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from hadr_dispatch.board import Board
     from hadr_dispatch.page import page
     from hadr_dispatch.policies import RULES
     from hadr_dispatch.report import as_document, as_text
     from hadr_dispatch.score import outcome
+    from hadr_dispatch.world import World
 
     scenario = _scenario(options.scenario)
     if options.policy != "agent" and options.policy not in RULES:
@@ -133,6 +135,9 @@ def _run(options: argparse.Namespace) -> int:
         world, effort, code = _dispatch(options, scenario)
     else:
         world, effort = RULES[options.policy](scenario, options.seed), None
+        with Board(options.max_rounds) as board:
+            for each in World.retrace(scenario, world.log) if board.is_watched else ():
+                board.show(each)
     found = outcome(options.policy, world, effort)
     if options.html:
         _write(options.html, page(world, found))
@@ -148,6 +153,7 @@ def _dispatch(options: argparse.Namespace, scenario: Scenario) -> tuple[World, E
     from hadr_agent.scripted import ScriptedProvider
     from hadr_agent.settings import SettingsError, load_settings, prompts_folder
     from hadr_agent.transcript import SessionError
+    from hadr_dispatch.board import Board
     from hadr_dispatch.officer import Officer
     from hadr_dispatch.runner import OperationError, Runner, Session
 
@@ -161,11 +167,13 @@ def _dispatch(options: argparse.Namespace, scenario: Scenario) -> tuple[World, E
         _complain(text, DONE)
 
     prompt = (prompts_folder() / "dispatcher.md").read_text(encoding="utf-8").strip()
+    board = Board(options.max_rounds)
     runner = Runner(
         session,
         prompt,
         max_rounds=options.max_rounds,
         history_tokens=options.history_tokens,
+        on_event=board.on_event,
         notice=tell,
     )
     if settings.offline:
@@ -179,8 +187,11 @@ def _dispatch(options: argparse.Namespace, scenario: Scenario) -> tuple[World, E
         go_on = f"the same command goes on from tick {{}}: it is kept in {options.session}"
     code = DONE
     try:
-        while not session.world.over:
-            runner.tick(provider)
+        with board:
+            board.show(session.world)
+            while not session.world.over:
+                runner.tick(provider)
+                board.show(session.world)
     except ProviderError as error:
         code = _complain(f"stopped at tick {session.world.tick}: {error}", PROVIDER)
     except (OperationError, SessionError) as error:
