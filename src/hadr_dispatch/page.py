@@ -10,7 +10,7 @@ from html import escape
 
 from hadr_agent.display import printable
 from hadr_dispatch.observation import WORDS, File, Observation, Unit
-from hadr_dispatch.report import TOLD, Decision, decisions, figures
+from hadr_dispatch.report import TOLD, Decision, asides, decisions, figures, headline
 from hadr_dispatch.scenario import Place, Road, Scenario
 from hadr_dispatch.score import Outcome
 from hadr_dispatch.state import by_urgency, clock
@@ -52,14 +52,12 @@ class _Moment:
 def page(world: World, outcome: Outcome) -> str:
     """The report of an operation as one HTML page."""
     scenario, seen = world.scenario, world.observe()
-    result = outcome.result
     title = f"{scenario.title} · {outcome.policy}"
-    head = f"{scenario.id}, seed {world.seed}, {outcome.policy}: tick {result.tick} of {scenario.ticks}"
     told, *rest = figures(world, outcome)
-    people = [f"<p>{_text(line)}</p>" for line in rest if not line.startswith(_APART)]
-    apart = [f"<p>{_text(line)}</p>" for line in rest if line.startswith(_APART)]
+    people = [f"<p>{_text(line)}</p>" for line in rest]
+    apart = [f"<p>{_text(line)}</p>" for line in asides(outcome)]
     parts = [
-        f"<h1>{_text(scenario.title)}</h1><p>{_text(head)}</p>",
+        f"<h1>{_text(scenario.title)}</h1><p>{_text(headline(world, outcome))}</p>",
         f'<p class="score">{_text(told)}</p>',
         *people,
         f"<h2>The map at {clock(scenario, world.tick)}</h2>",
@@ -79,9 +77,6 @@ def page(world: World, outcome: Outcome) -> str:
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{_text(title)}</title>'
         f"<style>{_STYLE}</style></head>\n<body>{chr(10).join(parts)}</body></html>\n"
     )
-
-
-_APART = ("Faults: ", "Model: ", "Tokens: ")
 
 
 def _text(text: str) -> str:

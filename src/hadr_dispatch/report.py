@@ -9,7 +9,7 @@ from typing import cast
 
 from hadr_agent.display import printable
 from hadr_dispatch.orders import Order, order_of
-from hadr_dispatch.score import Outcome, marks, score
+from hadr_dispatch.score import Outcome, marks_by_tick, score
 from hadr_dispatch.state import clock
 from hadr_dispatch.world import World
 
@@ -19,18 +19,16 @@ TOLD = ("report", "seen", "freed", "admitted", "died", "road", "stuck", "need", 
 
 def as_text(world: World, outcome: Outcome) -> str:
     """The report as plain text, without control characters."""
-    result = outcome.result
-    head = f"{result.scenario}, seed {result.seed}, {outcome.policy}: tick {result.tick} of {world.scenario.ticks}"
-    lines = [head, "", "Timeline"]
+    lines = [headline(world, outcome), "", "Timeline"]
     told = [event for event in world.events if event.kind in TOLD]
     lines += [f"  {clock(world.scenario, event.tick)}  {event.tick:>3}  {event.text}" for event in told]
-    lines += ["", "Decisions", *_reasons(world), "", *figures(world, outcome)]
+    lines += ["", "Decisions", *_reasons(world), "", *figures(world, outcome), *asides(outcome)]
     return printable("\n".join(lines))
 
 
 def as_document(world: World, outcome: Outcome) -> dict[str, object]:
     """The report as JSON, version 1: outcome, score, events and the log that replays it."""
-    nothing, par = marks(world.scenario, world.seed)
+    nothing, par = marks_by_tick(world.scenario, world.seed)[world.tick]
     return {
         "version": 1,
         "score": score(outcome.result.points, nothing, par),
@@ -71,19 +69,29 @@ def _reasons(world: World) -> Iterator[str]:
         yield f"  {clock(world.scenario, each.tick)}  {each.tick:>3}  {each}{why}"
 
 
+def headline(world: World, outcome: Outcome) -> str:
+    """Which operation it was, whose, and how far it came."""
+    return f"{world.scenario.id}, seed {world.seed}, {outcome.policy}: tick {world.tick} of {world.scenario.ticks}"
+
+
 def figures(world: World, outcome: Outcome) -> Iterator[str]:
-    """The score, what became of the people, and the faults apart from them, a line each."""
-    result, faults, effort = outcome.result, outcome.faults, outcome.effort
-    found = score(result.points, *marks(world.scenario, world.seed))
+    """The score and what became of the people, a line each. One that stopped early is judged as at its tick."""
+    result, so_far = outcome.result, "" if world.over else " so far"
+    found = score(result.points, *marks_by_tick(world.scenario, world.seed)[world.tick])
     yield (
-        "No score: par does no better here than doing nothing."
+        f"No score{so_far}: par does no better here than doing nothing."
         if found is None
-        else (f"Score {found:.0f} (0 is doing nothing, 100 is par)")
+        else f"Score{so_far} {found:.0f} (0 is doing nothing, 100 is par)"
     )
     yield f"{result.deaths} of {result.at_risk} people at risk died, {result.in_care} are in care"
     if world.scenario.has_supplies:
         (water, thirst), (shelter, cold) = result.water, result.shelter
         yield f"Supplies: {water} of {thirst} water, {shelter} of {cold} shelter delivered"
+
+
+def asides(outcome: Outcome) -> Iterator[str]:
+    """What is no part of the score, a line each: the faults, and what the model's part took."""
+    faults, effort = outcome.faults, outcome.effort
     yield f"Faults: {faults.refused} refused, {faults.duplicate} duplicate, {faults.idle} ticks idle while wanted"
     if effort.wakes:
         usage = effort.usage
