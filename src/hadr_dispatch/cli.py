@@ -139,9 +139,9 @@ def _run(options: argparse.Namespace) -> int:
             for each in World.retrace(scenario, world.log) if board.is_watched else ():
                 board.show(each)
     found = outcome(options.policy, world, effort)
+    print(json.dumps(as_document(world, found), indent=2) if options.json else as_text(world, found), flush=True)
     if options.html:
         _write(options.html, page(world, found))
-    print(json.dumps(as_document(world, found), indent=2) if options.json else as_text(world, found), flush=True)
     return code
 
 

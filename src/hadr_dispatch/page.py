@@ -332,11 +332,15 @@ _TIMELINE_KEY = _key(
 
 def _decisions(scenario: Scenario, all_of_them: Iterable[Decision]) -> str:
     rows = [
-        f'<li class="{"accepted" if each.answer == "accepted" else "bad"}"><time>{clock(scenario, each.tick)}</time>'
+        f'<li class="{_fate(each)}"><time>{clock(scenario, each.tick)}</time>'
         f"<b>{_text(str(each))}</b> {_text(each.order.reason)}</li>"
         for each in all_of_them
     ]
     return f'<ol class="log">{"".join(rows)}</ol>' if rows else "<p>Nothing was ordered.</p>"
+
+
+def _fate(decision: Decision) -> str:
+    return "accepted" if decision.answer == "accepted" else "refused"
 
 
 def _events(world: World) -> str:
@@ -361,15 +365,15 @@ ul, ol { list-style: none; padding: 0; margin: 0.4rem 0; font-size: 0.9rem; }
 .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(16rem, 1fr)); gap: 0.5rem 1.5rem; }
 .log li { padding: 0.3rem 0 0.3rem 3.4rem; border-top: 1px solid var(--line); white-space: pre-wrap; }
 time { float: left; margin-left: -3.4rem; color: var(--soft); font-variant-numeric: tabular-nums; }
-summary { cursor: pointer; margin-top: 1.5rem; }
+.refused b { color: var(--bad); } summary { cursor: pointer; margin-top: 1.5rem; }
 .key { display: flex; flex-wrap: wrap; gap: 0.1rem 1rem; font-size: 0.85rem; margin: 0.4rem 0 0.8rem; }
 .key i { display: inline-block; width: 0.8em; height: 0.8em; vertical-align: middle; background: currentColor; }
 .red, .bad { color: var(--bad); } .yellow { color: var(--warn); } .green, .working { color: var(--good); }
 .unit, .moving, .hospital { color: var(--move); } .waiting, .depot { color: var(--wait); }
-.idle, .ticks, .place { color: var(--soft); } .name, .unit, .red, .yellow, .green { font-weight: 650; }
+.idle, .ticks, .place { color: var(--soft); } .name, .unit, .red, .yellow, .green, .bad { font-weight: 650; }
 svg { display: block; width: 100%; max-width: 36rem; margin: 0.5rem auto; font: 10px system-ui, sans-serif; }
 svg text, svg rect, svg tspan { fill: currentColor; } svg path { fill: none; stroke: currentColor; stroke-width: 1.8; }
-svg text { text-anchor: middle; paint-order: stroke; stroke: var(--page); stroke-width: 3px; stroke-linejoin: round; }
+svg text { text-anchor: middle; paint-order: stroke; stroke: var(--page); stroke-width: 4px; stroke-linejoin: round; }
 svg .left { text-anchor: start; } svg .ticks { font-size: 9px; } svg .mark { stroke: none; }
 svg .road { stroke: var(--line); stroke-width: 2; } svg .blocked { stroke: var(--bad); stroke-dasharray: 5 4; }
 svg .grid { stroke: var(--line); stroke-width: 0.5; } svg .cross { stroke: var(--page); stroke-width: 2.5; }

@@ -79,7 +79,7 @@ def figures(world: World, outcome: Outcome) -> Iterator[str]:
     result, so_far = outcome.result, "" if world.over else " so far"
     found = score(result.points, *marks_by_tick(world.scenario, world.seed)[world.tick])
     yield (
-        f"No score{so_far}: par does no better here than doing nothing."
+        f"No score{so_far}: par {'does' if world.over else 'has done'} no better here than doing nothing."
         if found is None
         else f"Score{so_far} {found:.0f} (0 is doing nothing, 100 is par)"
     )
