@@ -205,7 +205,7 @@ def step_roads(context: Context) -> None:
     expected = sorted((road.name, bool(road.work)) for road in roads)
     found = sorted((line[0].text, "blocked" in line.get("class").split()) for line in read.drawn("line"))
     assert found == expected, f"expected {expected}, found {found}"
-    left = sorted(f"✕ {road.work} left" for road in roads if road.work)
+    left = sorted(f"✕{road.work}" for road in roads if road.work)
     assert left, "expected an operation with a blocked road"
     assert sorted(read.words("bad")) == left, f"expected {left}, found {sorted(read.words('bad'))}"
     assert re.search(r"\.blocked \{[^}]*stroke-dasharray", context.html), "expected a style that breaks such lines"

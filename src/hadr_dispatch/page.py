@@ -5,7 +5,7 @@ It draws what `report` tells. Names and reasons are shown as text, whatever is i
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Self, cast
@@ -24,7 +24,7 @@ _EDGE = 34  # from the sides of the map to its outermost places
 _LINE = 12  # the height of a line of text
 _LETTER = 5.8  # the width of a letter
 _LANE = 16  # the height of a unit's lane in the timeline
-_LEFT = 26  # where the lanes begin, right of the units' names
+_LONGEST = 48  # letters of a place's name that stand on the map
 _CURVES = 64  # the height of the curves below the lanes
 _HEIGHTS: dict[Doing, int] = {"working": 12, "moving": 7, "waiting": 7, "idle": 2}  # of a lane's bar
 _ARROWS = "→↘↓↙←↖↑↗"  # from east on, clockwise
@@ -63,7 +63,7 @@ def page(world: World, outcome: Outcome) -> str:
         *(f"<p>{_text(line)}</p>" for line in rest),
         f'<p class="small">{_text(scenario.briefing.strip())}</p>',
         f"<h2>The map at {clock(scenario, world.tick)}</h2>",
-        _map(seen),
+        _map(seen) if scenario.places else "",
         _map_key(scenario),
         _standing(seen),
         "<h2>Who did what</h2>",
@@ -116,7 +116,8 @@ def _map(seen: Observation) -> str:
 
 def _about(seen: Observation, place: Place) -> list[_Words]:
     """The lines that stand beside a place."""
-    lines = [[("name", place.name)]]
+    short = place.name if len(place.name) <= _LONGEST else f"{place.name[:_LONGEST]}…"
+    lines = [[("name", short)]]
     lines += [[("", f"{each.free} of {each.beds} beds free")] for each in seen.hospitals if each.name == place.name]
     lines += [[("", f"{water} water, {shelter} shelter")] for name, water, shelter in seen.stock if name == place.name]
     for need in seen.needs:
@@ -177,7 +178,7 @@ def _road(spots: Mapping[str, _Spot], road: Road) -> str:
 
 
 def _road_figure(spots: Mapping[str, _Spot], road: Road, taken: list[_Box]) -> str:
-    text, kind = (f"✕ {road.work} left", "bad") if road.work else (str(road.ticks), "ticks")
+    text, kind = (f"✕{road.work}", "bad") if road.work else (str(road.ticks), "ticks")
     return _on_road(text, kind, spots, road, 0.5, taken)
 
 
@@ -219,7 +220,7 @@ def _map_key(scenario: Scenario) -> str:
         '<b class="yellow">I02</b> with hurt people (yellow)',
         '<b class="green">I03</b> with neither',
         f'<b class="ticks">2</b> ticks to drive, of {scenario.minutes} minutes each',
-        '<b class="bad">✕ 6 left</b> blocked; ticks of work to clear it',
+        '<b class="bad">✕6</b> blocked; ticks of work to clear it',
     )
 
 
@@ -274,47 +275,51 @@ def _moments(world: World) -> list[_Moment]:
 
 def _timeline(world: World) -> str:
     scenario, moments = world.scenario, _moments(world)
-    step = (_WIDTH - _LEFT - 12) / scenario.ticks
+    left = 8 + max([3, *(len(unit.id) for unit in scenario.units)]) * _LETTER
     top = 26  # below the marks
     curves = top + _LANE * len(scenario.units) + 10
     bottom = curves + _CURVES
-    parts = [_axis(scenario, step, top, bottom)]
+
+    def at(tick: int) -> float:
+        return left + tick * (_WIDTH - 12 - left) / scenario.ticks
+
+    parts = [_axis(scenario, at, top, bottom)]
     for kind, mark, css, y in (("report", "▾", "ticks", 10), ("died", "✕", "bad", 22)):
         for tick in sorted({event.tick for event in world.events if event.kind == kind}):
-            parts.append(f'<text class="mark {css}" x="{_LEFT + tick * step:.1f}" y="{y}">{mark}</text>')
+            parts.append(f'<text class="mark {css}" x="{at(tick):.1f}" y="{y}">{mark}</text>')
     for row, unit in enumerate(scenario.units):
-        parts += _lane(unit.id, [moment.units[row] for moment in moments], step, top + row * _LANE)
+        parts += _lane(unit.id, [moment.units[row] for moment in moments], at, top + row * _LANE)
     in_care, deaths = [moment.in_care for moment in moments], [moment.deaths for moment in moments]
-    most = max(*in_care, *deaths, 1, 1)
+    most = max([1, *in_care, *deaths])
     for row, (name, css, counts) in enumerate((("in care", "green", in_care), ("died", "bad", deaths))):
-        path = f"M{_LEFT} {bottom}" + "".join(
-            f"H{_LEFT + tick * step:.1f}V{bottom - _CURVES * count / most:.1f}" for tick, count in enumerate(counts, 1)
+        path = f"M{left:.1f} {bottom}" + "".join(
+            f"H{at(tick):.1f}V{bottom - _CURVES * count / most:.1f}" for tick, count in enumerate(counts, 1)
         )
         parts.append(f'<path class="{css}" d="{path}"/>')
         said = f"{counts[-1] if counts else 0} {name}"
-        parts.append(f'<text class="{css} left" x="{_LEFT + 3}" y="{curves + 9 + row * _LINE}">{said}</text>')
+        parts.append(f'<text class="{css} left" x="{left + 3:.1f}" y="{curves + 9 + row * _LINE}">{said}</text>')
     return _svg(0, bottom + 15, "Timeline", parts)
 
 
-def _lane(name: str, units: Sequence[Unit], step: float, y: float) -> Iterator[str]:
+def _lane(name: str, units: Sequence[Unit], at: Callable[[int], float], y: float) -> Iterator[str]:
     """A unit's name, and a bar for as long as it did one thing."""
     yield f'<text class="name left" x="2" y="{y + 12}">{_text(name)}</text>'
     tick = 0
     for (doing, target), run in itertools.groupby(units, lambda unit: (unit.doing, unit.target)):
         length, height = len(list(run)), _HEIGHTS[doing]
         yield (
-            f'<rect class="{doing}" x="{_LEFT + tick * step:.1f}" y="{y + 8 - height / 2:.1f}" '
-            f'width="{max(0.5, length * step - 0.6):.1f}" height="{height}"><title>'
+            f'<rect class="{doing}" x="{at(tick):.1f}" y="{y + 8 - height / 2:.1f}" '
+            f'width="{max(0.5, at(tick + length) - at(tick) - 0.6):.1f}" height="{height}"><title>'
             f"{_text(f'{name} {doing} {target}'.strip())}, ticks {tick} to {tick + length}</title></rect>"
         )
         tick += length
 
 
-def _axis(scenario: Scenario, step: float, top: float, bottom: float) -> str:
-    every = next((each for each in (1, 2, 3, 6, 12, 24, 48, 96) if each * step >= 44), scenario.ticks)
+def _axis(scenario: Scenario, at: Callable[[int], float], top: float, bottom: float) -> str:
+    every = next((each for each in (1, 2, 3, 6, 12, 24, 48, 96) if at(each) - at(0) >= 44), scenario.ticks)
     return "".join(
-        f'<path class="grid" d="M{_LEFT + tick * step:.1f} {top}V{bottom}"/>'
-        f'<text class="ticks" x="{min(_LEFT + tick * step, _WIDTH - 16):.1f}" y="{bottom + 11}">'
+        f'<path class="grid" d="M{at(tick):.1f} {top}V{bottom}"/>'
+        f'<text class="ticks" x="{min(at(tick), _WIDTH - 16):.1f}" y="{bottom + 11}">'
         f"{clock(scenario, tick)}</text>"
         for tick in range(0, scenario.ticks + 1, every)
     )
