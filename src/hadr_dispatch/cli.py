@@ -135,8 +135,19 @@ def _run(options: argparse.Namespace) -> int:
             for each in World.retrace(scenario, world.log) if board.is_watched else ():
                 board.show(each)
     found = outcome(options.policy, world, effort)
-    print(json.dumps(as_document(world, found), indent=2) if options.json else as_text(world, found), flush=True)
+    told = json.dumps(as_document(world, found), indent=2) if options.json else as_text(world, found)
+    print(told if options.json or not sys.stdout.isatty() else _wrapped(told), flush=True)
     return code
+
+
+def _wrapped(text: str) -> str:
+    """The report with its lines broken between words, as wide as the terminal."""
+    import shutil
+    import textwrap
+
+    width = shutil.get_terminal_size().columns
+    lines = [textwrap.wrap(line, width, subsequent_indent=" " * 14) or [""] for line in text.splitlines()]
+    return "\n".join("\n".join(parts) for parts in lines)
 
 
 def _dispatch(options: argparse.Namespace, scenario: Scenario) -> tuple[World, Effort, int]:
