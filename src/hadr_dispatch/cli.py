@@ -119,8 +119,6 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _eval(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from hadr_agent.workers import WorkersError, workers
     from hadr_dispatch.evaluate import PLAYS, EvaluateError, as_csv, evaluate, plot, read_csv, summary, together
 
@@ -133,19 +131,28 @@ def _eval(options: argparse.Namespace) -> int:
     earlier: list[Row] = []
     try:
         if options.against is not None:
-            earlier = read_csv(Path(options.against).read_text(encoding="utf-8"), options.against)
+            earlier = read_csv(_read(options.against), options.against)
         with workers(options.jobs, options.cluster) as executor:
             rows = evaluate(policies, scenarios, options.seeds, executor)
         all_rows = together(rows, earlier, options.against or "")
-    except OSError as error:
-        raise UsageError(f"{options.against} cannot be read: {error.strerror}") from error
-    except (EvaluateError, WorkersError, UnicodeDecodeError) as error:
+    except (EvaluateError, WorkersError) as error:
         raise UsageError(str(error)) from error
     for out, text in ((options.csv, as_csv(rows)), (options.plot, plot(all_rows))):
         if out:
             _write(out, text)
     print(_document(all_rows) if options.json else summary(all_rows))
     return DONE
+
+
+def _read(name: str) -> str:
+    from pathlib import Path
+
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{name} is not text in UTF-8: {error}") from error
 
 
 def _write(name: str, text: str | None) -> None:
