@@ -44,7 +44,7 @@ def run(context: Context, command: str, *arguments: str) -> subprocess.Completed
 def earlier(context: Context, policies: list[str], **changed: object) -> None:
     with ProcessPoolExecutor(1) as pool:
         *rows, last = evaluate(policies, [load_scenario("SURGE")], [0], pool)
-    changed = {"points": last.points + 1} if not changed else changed
+    changed = changed or {"points": last.points + 1}
     (folder(context) / "old.csv").write_text(as_csv([*rows, replace(last, **changed)]))
 
 

@@ -162,8 +162,10 @@ def summary(rows: Sequence[Row]) -> str:
 
 def _table(scenario: str, table: Sequence[Standing]) -> Iterator[str]:
     yield f"{scenario}, 0 is doing nothing, 100 is par; error of the difference to par on the same seeds"
-    scores = [("policy", "seeds", "score", "error", "won-tied-lost", "deaths", "in care")]
-    faults = [("faults", "refused", "duplicate", "idle", "wakes", "rounds", "capped", "tokens", "cached")]
+    scores: list[tuple[str, ...]] = [("policy", "seeds", "score", "error", "won-tied-lost", "deaths", "in care")]
+    faults: list[tuple[str, ...]] = [
+        ("faults", "refused", "duplicate", "idle", "wakes", "rounds", "capped", "tokens", "cached")
+    ]
     for each in table:
         ahead = [(row.points > row.par) - (row.points < row.par) for row in each.rows]
         count = len(ahead)
@@ -248,7 +250,7 @@ def _cell(name: str, text: str) -> str | int | None:
 def plot(rows: Sequence[Row]) -> str:
     """The scores as one SVG: a dot with its error for each policy, and the lines of 0 and 100."""
     tables = standings(rows)
-    scores = [(each.score or 0, each.error or 0) for table in tables.values() for each in table]
+    scores: list[tuple[str, ...]] = [(each.score or 0, each.error or 0) for table in tables.values() for each in table]
     low = min(0.0, *(value - error for value, error in scores)) - 5
     high = max(100.0, *(value + error for value, error in scores)) + 5
 
