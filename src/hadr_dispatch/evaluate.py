@@ -250,7 +250,7 @@ def _cell(name: str, text: str) -> str | int | None:
 def plot(rows: Sequence[Row]) -> str:
     """The scores as one SVG: a dot with its error for each policy, and the lines of 0 and 100."""
     tables = standings(rows)
-    scores: list[tuple[str, ...]] = [(each.score or 0, each.error or 0) for table in tables.values() for each in table]
+    scores = [(each.score or 0, each.error or 0) for table in tables.values() for each in table]
     low = min(0.0, *(value - error for value, error in scores)) - 5
     high = max(100.0, *(value + error for value, error in scores)) + 5
 
