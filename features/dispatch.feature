@@ -67,10 +67,9 @@ Feature: The dispatcher runs on the same loop
       | "run" "DRILL-1" "--policy" "luck"                        | unknown policy 'luck' in --policy. There are: agent, idle |
       | "run" "DRILL-1" "--seed" "-1"                            | must be a number from 0 on            |
       | "run" "DRILL-1" "--session" "nowhere/op.jsonl"           | cannot be opened: No such file        |
-      | "eval" "--seeds" "9-1"                                   | must be such as 3, 1,2,5 or 0-29      |
-      | "eval" "--policies" "par,luck"                           | unknown policy 'luck' in --policies   |
-      | "eval" "--scenarios" "NOWHERE"                           | there is no scenario 'NOWHERE'        |
-      | "eval" "--csv" "nowhere/rows.csv"                        | nowhere/rows.csv cannot be written    |
-      | "eval" "--against" "broken.toml"                         | broken.toml is no table of hadr-dispatch eval --csv |
-      | "eval" "--jobs" "0"                                      | must be 1 to 9999                     |
-      | "eval" "--cluster" "tcp://127.0.0.1:9"                   | no cluster with workers answers at tcp://127.0.0.1:9 |
+
+  Scenario: DISPATCH-8: the agent is compared with the rules on the same seeds, offline too
+    When I run hadr-dispatch "eval" "--policies" "par,triage,agent" "--seeds" "3" "--json"
+    Then it exits with 0
+    And stderr says "offline: a stand-in dispatches"
+    And the agent has as many points as triage, and it alone has wakes, rounds and tokens

@@ -229,8 +229,6 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _eval(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from hadr_agent.settings import SettingsError, load_settings
     from hadr_agent.workers import WorkersError, workers
     from hadr_dispatch.dispatcher import by_agent
@@ -260,7 +258,7 @@ def _eval(options: argparse.Namespace) -> int:
         if "agent" in policies and load_settings().offline:
             _complain(OFFLINE, DONE)
         if options.against is not None:
-            earlier = read_csv(Path(options.against).read_text(encoding="utf-8"), options.against)
+            earlier = read_csv(_read(options.against), options.against)
         with workers(options.jobs, options.cluster) as executor:
             for found in evaluate({name: plays[name] for name in policies}, scenarios, options.seeds, executor):
                 if isinstance(found, Missing):
@@ -268,9 +266,7 @@ def _eval(options: argparse.Namespace) -> int:
                 else:
                     rows.append(found)
         all_rows = together(rows, earlier, options.against or "")
-    except OSError as error:
-        raise UsageError(f"{options.against} cannot be read: {error.strerror}") from error
-    except (SettingsError, EvaluateError, WorkersError, UnicodeDecodeError) as error:
+    except (SettingsError, EvaluateError, WorkersError) as error:
         raise UsageError(str(error)) from error
     finally:
         if options.csv and rows:
@@ -280,8 +276,19 @@ def _eval(options: argparse.Namespace) -> int:
     print(_document(all_rows) if options.json else summary(all_rows), flush=True)
     for policy in dict.fromkeys(each.policy for each in missing):
         reasons = [each.why for each in missing if each.policy == policy]
-        _complain(f"{policy}: {len(reasons)} of its operations were not finished and are left out; {reasons[0]}", DONE)
+        _complain(f"{policy}: {len(reasons)} of its operations could not be finished and count for nothing; {reasons[0]}", DONE)
     return PROVIDER if missing else DONE
+
+
+def _read(name: str) -> str:
+    from pathlib import Path
+
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{name} is not text in UTF-8: {error}") from error
 
 
 def _write(name: str, text: str | None) -> None:

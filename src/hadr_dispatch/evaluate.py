@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from html import escape
-from typing import Any, cast
+from typing import Any
 
 from hadr_dispatch.policies import RULES
 from hadr_dispatch.scenario import Scenario
@@ -232,13 +232,18 @@ def read_csv(text: str, name: str = "the file") -> list[Row]:
     rows: dict[tuple[str, str, int], Row] = {}
     for number, line in enumerate(lines[1:], 2):
         try:
-            cells = {key: _cell(key, cell) for key, cell in zip(head, line, strict=True)}
-            row = Row(**cast("dict[str, Any]", cells))
+            row = _read_row(head, line)
         except ValueError as error:
             raise EvaluateError(f"{name}, row {number}: {error}") from error
         if rows.setdefault((row.scenario, row.policy, row.seed), row) is not row:
             raise EvaluateError(f"{name}, row {number}: {row.policy} with seed {row.seed} stands there twice")
     return list(rows.values())
+
+
+def _read_row(head: Sequence[str], line: Sequence[str]) -> Row:
+    """Raises ValueError for a cell too many or too few, or that is no number."""
+    cells: dict[str, Any] = {name: _cell(name, cell) for name, cell in zip(head, line, strict=True)}
+    return Row(**cells)
 
 
 def _cell(name: str, text: str) -> str | int | None:
