@@ -276,7 +276,8 @@ def _eval(options: argparse.Namespace) -> int:
     print(_document(all_rows) if options.json else summary(all_rows), flush=True)
     for policy in dict.fromkeys(each.policy for each in missing):
         reasons = [each.why for each in missing if each.policy == policy]
-        _complain(f"{policy}: {len(reasons)} of its operations could not be finished and count for nothing; {reasons[0]}", DONE)
+        count = f"{len(reasons)} of its operations could not be finished and count for nothing"
+        _complain(f"{policy}: {count}; {reasons[0]}", DONE)
     return PROVIDER if missing else DONE
 
 
