@@ -95,9 +95,9 @@ def step_log(context: Context) -> None:
     assert found == list(range(1, world.tick + 1)), f"expected a line for each of {world.tick} ticks, found {found}"
 
 
-@when("SURGE is dispatched offline with seed 7")
-def step_offline(context: Context) -> None:
-    context.runner, context.provider = _offline(Session.open(load_scenario("SURGE"), 7))
+@when("SURGE is dispatched offline with seed {seed:d}")
+def step_offline(context: Context, seed: int) -> None:
+    context.runner, context.provider = _offline(Session.open(load_scenario("SURGE"), seed))
     _to_the_end(context.runner, context.provider)
 
 
