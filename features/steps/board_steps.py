@@ -25,7 +25,10 @@ def step_first(context: Context, code: int) -> None:
 def step_interrupted(context: Context, name: str) -> None:
     lines = [json.loads(line) for line in (folder(context) / name).read_text().splitlines()]
     screen = " ".join(context.first_screen.split())
-    for words in ("hadr-dispatch: interrupted at tick ", f"it is kept in {name}"):
+    for words in (
+        "hadr-dispatch: interrupted at tick ",
+        f"{name} keeps what was done; the same command goes on from tick",
+    ):
         assert words in screen, f"expected {words!r}, found {screen}"
     assert lines, "expected a log, found an empty file"
 

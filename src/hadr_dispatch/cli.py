@@ -57,11 +57,12 @@ def _parser() -> _Parser:
     run = commands.add_parser("run", help="run one operation, and report")
     run.add_argument("scenario", metavar="SCENARIO", help="a name, or a TOML file")
     run.add_argument("--policy", default="agent", metavar="NAME", help="agent or a rule of eval (default: agent)")
-    run.add_argument("--seed", type=_seed, default=0, metavar="N", help="what is drawn (default: 0)")
+    run.add_argument("--seed", type=_seed, metavar="N", help="what is drawn (default: the session's, or 0)")
     run.add_argument("--max-rounds", type=_positive, default=6, metavar="N", help="of one wake (default: 6)")
     run.add_argument("--model", help="the model (default: HADR_MODEL)")
     run.add_argument("--session", metavar="FILE", help="keep the operation in this file; go on with it if it is there")
-    run.add_argument("--history-tokens", type=int, default=100_000, metavar="N", help="hand a longer history over")
+    run.add_argument("--history-tokens", type=_tokens, default=100_000, metavar="N", help="hand a longer one over")
+    run.add_argument("--replay", metavar="FILE", help="play a session again, its turns in place of a model")
     run.add_argument("--json", action="store_true", help="print one JSON document")
     commands.add_parser("scenarios", help="list the scenarios")
     check = commands.add_parser("check", help="check scenario files")
@@ -83,6 +84,12 @@ def _parser() -> _Parser:
 def _positive(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 5 and int(text) > 0):
         raise argparse.ArgumentTypeError(f"must be 1 to 9999, not {text[:40]!r}")
+    return int(text)
+
+
+def _tokens(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text[:9]) > 999 and len(text) < 10):
+        raise argparse.ArgumentTypeError(f"must be 1000 or more, not {text[:40]!r}")
     return int(text)
 
 
@@ -131,7 +138,9 @@ def _run(options: argparse.Namespace) -> int:
     if options.policy == "agent":
         world, effort, code = _dispatch(options, scenario)
     else:
-        world, effort = RULES[options.policy](scenario, options.seed), None
+        if options.session or options.replay or options.model:
+            raise UsageError("--session, --replay and --model are for --policy agent; a rule needs none of them")
+        world, effort = RULES[options.policy](scenario, options.seed or 0), None
         with Board(options.max_rounds) as board:
             for each in World.retrace(scenario, world.log) if board.is_watched else ():
                 board.show(each)
@@ -156,54 +165,66 @@ def _dispatch(options: argparse.Namespace, scenario: Scenario) -> tuple[World, E
     from pathlib import Path
 
     from hadr_agent.provider import ProviderError
+    from hadr_agent.scripted import ScriptedProvider
     from hadr_agent.settings import SettingsError, load_settings
     from hadr_agent.transcript import SessionError
     from hadr_dispatch.board import Board
     from hadr_dispatch.dispatcher import provider_of, system_prompt
-    from hadr_dispatch.runner import OperationError, Runner, Session
+    from hadr_dispatch.officer import Recorded
+    from hadr_dispatch.runner import Runner
+    from hadr_dispatch.session import OperationError, Session, recorded
 
+    if options.replay and (options.session or options.seed is not None or options.model):
+        raise UsageError("--replay plays an operation as it was; leave out --session, --seed and --model")
     try:
         settings = load_settings(options.model)
-        session = Session.open(scenario, options.seed, Path(options.session) if options.session else None)
+        before, histories = recorded(scenario, Path(options.replay)) if options.replay else (None, ())
+        seed = before.seed if before else options.seed
+        session = Session.open(scenario, seed, Path(options.session) if options.session else None)
     except (SettingsError, OperationError, SessionError) as error:
         raise UsageError(str(error)) from error
 
     def tell(text: str) -> None:
         _complain(text, DONE)
 
-    board = Board(options.max_rounds)
+    world, board = session.world, Board(options.max_rounds)
     runner = Runner(
         session,
         system_prompt(),
         max_rounds=options.max_rounds,
-        history_tokens=options.history_tokens,
+        history_tokens=sys.maxsize if before else options.history_tokens,
         on_event=board.on_event,
         notice=tell,
     )
-    if settings.offline:
-        tell(OFFLINE)
-    provider = provider_of(settings, runner.desk, tell)
-    go_on = "the next time, --session FILE keeps what was done, so that it can go on"
-    if options.session:
-        go_on = f"the same command goes on from tick {{}}: it is kept in {options.session}"
-    code = DONE
+    if before:
+        provider = ScriptedProvider(Recorded(runner.desk, histories))
+    else:
+        provider = provider_of(settings, runner.desk, tell)
+        if settings.offline:
+            tell(OFFLINE)
+    code, end = DONE, before.tick if before else scenario.ticks
     try:
         with board:
-            board.show(session.world)
-            while not session.world.over:
+            board.show(world)
+            while world.tick < end:
                 runner.tick(provider)
-                board.show(session.world)
+                board.show(world)
     except ProviderError as error:
-        code = _complain(f"stopped at tick {session.world.tick}: {error}", PROVIDER)
+        code = _complain(f"stopped at tick {world.tick}: {error}", PROVIDER)
     except (OperationError, SessionError) as error:
         code = _complain(str(error), NOT_WRITTEN)
     except KeyboardInterrupt:
-        code = _complain(f"interrupted at tick {session.world.tick}", INTERRUPTED)
+        code = _complain(f"interrupted at tick {world.tick}", INTERRUPTED)
     finally:
         session.close()
-    if code:
-        _complain(go_on.format(session.world.tick), code)
-    return session.world, runner.effort, code
+    if before and not code:
+        same = "as it was recorded" if world.hash == before.hash else "not as it was recorded"
+        tell(f"replay: {options.replay} answered in place of a model; at tick {world.tick} the world is {same}")
+    if code and options.session:
+        tell(f"{options.session} keeps what was done; the same command goes on from tick {world.tick}")
+    elif code and not before:
+        tell("with --session FILE, what was done is kept, and the same command goes on from there")
+    return world, runner.effort, code
 
 
 def _scenarios(options: argparse.Namespace) -> int:

@@ -10,9 +10,10 @@ from hadr_agent.scripted import ScriptedProvider
 from hadr_agent.settings import Settings, SettingsError, load_settings, prompts_folder
 from hadr_dispatch.evaluate import EvaluateError
 from hadr_dispatch.officer import Officer
-from hadr_dispatch.runner import Runner, Session
+from hadr_dispatch.runner import Runner
 from hadr_dispatch.scenario import Scenario
 from hadr_dispatch.score import Outcome, outcome
+from hadr_dispatch.session import Session
 from hadr_dispatch.tools import Desk
 
 
