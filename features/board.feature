@@ -54,3 +54,22 @@ Feature: A board at the terminal
     And the screen shows "[blink]Yard: I01"
     And the screen shows "Done ␛]0;title␇[/red]"
     And the screen was never cleared by the model
+
+  Scenario: BOARD-5: a provider that gives up in the middle ends the run in its own words, and what was done is kept
+    Given a model that plays
+      """
+      {"calls": [{"name": "assign", "arguments": {"unit": "A1", "target": "I01", "reason": "the one call there is"}}]}
+      {"say": "On the way."}
+      {"fault": {"status": 402, "body": {"error": {"message": "your credit is used up"}}}}
+      """
+    And I have run hadr-dispatch "run" "DRILL-1" "--session" "op.jsonl" to its end, with exit code 4 and "your credit is used up"
+    And the model is one that plays
+      """
+      {"calls": [{"name": "assign", "arguments": {"unit": "A1", "target": "Hospital", "reason": "a red aboard"}}]}
+      {"say": "To the hospital."}
+      {"say": "Done."}
+      """
+    When I run hadr-dispatch "run" "DRILL-1" "--session" "op.jsonl"
+    Then it exits with 0
+    And stdout matches "assign A1 I01.*assign A1 Hospital.*^Score 100"
+    And op.jsonl holds each tick once

@@ -5,7 +5,7 @@ import re
 
 from behave import given, then
 from behave.runner import Context
-from cli_steps import folder
+from cli_steps import folder, run
 from rich.cells import cell_len
 from terminal_steps import run_at_terminal
 
@@ -14,6 +14,13 @@ from terminal_steps import run_at_terminal
 def step_have_run(context: Context, command: str, arguments: list[str], text: str) -> None:
     run_at_terminal(context, arguments, (text, "Ctrl-C"), command=command)
     context.first_code, context.first_screen = context.code, context.screen
+
+
+@given("I have run {command:command} {arguments:words} to its end, with exit code {code:d} and {words:json}")
+def step_have_run_to(context: Context, command: str, arguments: list[str], code: int, words: str) -> None:
+    run(context, arguments, command=command)
+    found = (context.code, context.stderr)
+    assert context.code == code and words in context.stderr, f"expected {code} and {words!r}, found {found}"
 
 
 @then("the first of them exited with {code:d}")

@@ -87,6 +87,7 @@ def step_variable(context: Context, name: str, value: str) -> None:
 
 
 @given("a model that plays")
+@given("the model is one that plays")
 def step_model(context: Context) -> None:
     context.app = ScriptedApp(Script.parse(context.text).next_turn)
     serving = server(context.app)
