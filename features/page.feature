@@ -66,7 +66,7 @@ Feature: An operation as one page
     Then it says "Score so far 100 (0 is doing nothing, 100 is par)"
 
   Scenario: PAGE-7: a page that could not be written is refused before the operation begins
-    When I run hadr-dispatch "run" "DRILL-1" "--session" "op.jsonl" "--html" "nowhere/op.html" in a folder of its own
+    When I run hadr-dispatch "run" "DRILL-1" "--session" "op.jsonl" "--html" "nowhere/op.html"
     Then it exits with 2
     And stderr is one line that says "nowhere/op.html cannot be written"
     And there is no file "op.jsonl"
@@ -78,7 +78,7 @@ Feature: An operation as one page
       {"say": "Done."}
       <half-way>
       """
-    When I run hadr-dispatch "run" "DRILL-1" "--session" "op.jsonl" "--html" "op.html" in a folder of its own until <it stops>
+    When I run hadr-dispatch "run" "DRILL-1" "--session" "op.jsonl" "--html" "op.html" until <it stops>
     Then it exits with <code>
     And the page op.html has the reason "They are badly hurt."
     And stdout has the same headline and score

@@ -15,8 +15,12 @@ from behave.runner import Context
 
 from hadr_agent.scripted import Script, ScriptedApp, server
 
-COMMAND = str(Path(sys.executable).with_name("hadr-agent"))
 KEPT = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "SYSTEMROOT")
+
+
+def program(command: str) -> str:
+    """Where a command of this project is installed."""
+    return str(Path(sys.executable).with_name(command))
 
 
 def folder(context: Context) -> Path:
@@ -36,10 +40,15 @@ def environment(context: Context) -> dict[str, str]:
 
 
 def run(
-    context: Context, arguments: list[str], stdout: object = subprocess.PIPE, stderr: object = subprocess.PIPE
+    context: Context,
+    arguments: list[str],
+    stdout: object = subprocess.PIPE,
+    stderr: object = subprocess.PIPE,
+    *,
+    command: str = "hadr-agent",
 ) -> None:
     process = subprocess.run(
-        [COMMAND, *arguments],
+        [program(command), *arguments],
         cwd=folder(context),
         env=environment(context),
         stdin=subprocess.DEVNULL,
@@ -78,6 +87,7 @@ def step_variable(context: Context, name: str, value: str) -> None:
 
 
 @given("a model that plays")
+@given("the model is one that plays")
 def step_model(context: Context) -> None:
     context.app = ScriptedApp(Script.parse(context.text).next_turn)
     serving = server(context.app)
@@ -90,9 +100,9 @@ def step_model(context: Context) -> None:
 # --- When
 
 
-@when("I run hadr-agent {arguments:words}")
-def step_run(context: Context, arguments: list[str]) -> None:
-    run(context, arguments)
+@when("I run {command:command} {arguments:words}")
+def step_run(context: Context, command: str, arguments: list[str]) -> None:
+    run(context, arguments, command=command)
 
 
 @when("I run hadr-agent {arguments:words} into a pipe that is closed at once, stderr is read")

@@ -2,26 +2,24 @@
 
 import contextlib
 import gc
-import io
 import itertools
 import json
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 from behave import given, then, when
 from behave.runner import Context
+from cli_steps import folder
 
 import hadr_agent.agent
 from hadr_agent.provider import Message
 from hadr_agent.scripted import ScriptedProvider, Turn, TurnForm
 from hadr_agent.transcript import Transcript, load
 from hadr_dispatch import runner as runner_room
-from hadr_dispatch.cli import main
 from hadr_dispatch.officer import HANDOVER, Officer
 from hadr_dispatch.plan import Person, Plan
-from hadr_dispatch.runner import Runner, Session
+from hadr_dispatch.runner import Runner
 from hadr_dispatch.scenario import load_scenario
+from hadr_dispatch.session import Session
 from hadr_dispatch.world import World
 
 _BAD: dict[str, TurnForm] = {
@@ -97,9 +95,9 @@ def step_log(context: Context) -> None:
     assert found == list(range(1, world.tick + 1)), f"expected a line for each of {world.tick} ticks, found {found}"
 
 
-@when("SURGE is dispatched offline with seed 7")
-def step_offline(context: Context) -> None:
-    context.runner, context.provider = _offline(Session.open(load_scenario("SURGE"), 7))
+@when("SURGE is dispatched offline with seed {seed:d}")
+def step_offline(context: Context, seed: int) -> None:
+    context.runner, context.provider = _offline(Session.open(load_scenario("SURGE"), seed))
     _to_the_end(context.runner, context.provider)
 
 
@@ -121,10 +119,25 @@ def step_cached(context: Context, share: int) -> None:
 
 @given("an operation of SURGE with seed 7 that is kept in a file")
 def step_kept(context: Context) -> None:
-    folder = tempfile.TemporaryDirectory()
-    context.add_cleanup(folder.cleanup)
-    context.file = Path(folder.name) / "op.jsonl"
+    context.file = folder(context) / "op.jsonl"
     context.whole = _to_the_end(*_offline(Session.open(load_scenario("SURGE"), 7)))
+
+
+@given("its model fails with status {status:d} at two of its wakes, and its histories have {tokens:d} tokens")
+def step_failing(context: Context, status: int, tokens: int) -> None:
+    runner, provider = _offline(Session.open(load_scenario("SURGE"), 7, context.file), history_tokens=tokens)
+    context.asked = set()
+
+    class Failing:
+        def complete(self, messages: Sequence[Message], tools: Sequence[dict[str, object]]) -> object:
+            tick = runner.world.tick
+            if len(context.asked) in (3, 9) and tick not in context.asked:
+                context.asked.add(tick)
+                raise hadr_agent.ProviderError("overloaded", status)
+            context.asked.add(tick)
+            return provider.complete(messages, tools)
+
+    _to_the_end(runner, Failing())
 
 
 def _killed_at(context: Context, request: int | None = None, tick: int | None = None) -> None:
@@ -240,20 +253,7 @@ def step_called(context: Context) -> None:
     assert runner.world.result() == before, f"expected {before}, found {runner.world.result()}"
 
 
-@when("I run hadr-dispatch {arguments:words}")
-def step_run(context: Context, arguments: list[str]) -> None:
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-        try:
-            context.code = main(arguments)
-        except SystemExit as stopped:
-            context.code = stopped.code
-    context.said = out.getvalue()
-
-
-@then('hadr-dispatch exits with {code:d} and says "{words}"')
-def step_exits(context: Context, code: int, words: str) -> None:
-    words = words.replace('\\"', '"')
-    found = (context.code, context.said)
-    assert context.code == code and words in context.said, f"expected {code} and {words!r}, found {found}"
-    assert "Traceback" not in context.said, f"expected no traceback, found {context.said}"
+@then("stderr says {words:json} twice")
+def step_says_twice(context: Context, words: str) -> None:
+    found = context.stderr.count(words)
+    assert found == 2, f"expected {words!r} twice, found it {found} times in {context.stderr!r}"

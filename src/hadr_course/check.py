@@ -7,7 +7,7 @@ import csv
 import io
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
@@ -56,14 +56,10 @@ def check(path: Path, seconds: float = 20, name: str | None = None) -> Checked:
     return Checked(verdict, run_loop_scenarios(file, seconds))
 
 
-def check_all(paths: Sequence[Path], seconds: float, executor: Executor | None = None) -> Iterator[Checked]:
-    """Check many, side by side on all cores (or by another executor), in the order of the paths."""
-    arguments = (paths, [seconds] * len(paths), _names(paths))
-    if executor is not None:
-        yield from executor.map(check, *arguments)
-        return
-    with ProcessPoolExecutor(min(len(paths), os.cpu_count() or 1)) as pool:
-        yield from pool.map(check, *arguments)
+def check_all(paths: Sequence[Path], seconds: float, executor: Executor) -> Iterator[Checked]:
+    """Check many, side by side, in the order of the paths. Workers on other machines need the same paths."""
+    whole = [path.absolute() for path in paths]  # a worker of a cluster stands in another folder
+    yield from executor.map(check, whole, [seconds] * len(paths), _names(paths))
 
 
 def _names(paths: Sequence[Path]) -> list[str]:

@@ -1,28 +1,22 @@
 """The runner of an operation: observe, one run of the agent loop, one tick. It alone has the clock.
 
-It knows the world, the desk and a session's files. What a model says and does is the loop's and the tools'.
+It knows the world, the desk and the session. What a model says and does is the loop's and the tools'.
 """
 
 import json
-import os
-from collections.abc import Callable, Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
-from pathlib import Path
-from typing import Self, cast
-
-import portalocker
+from typing import cast
 
 from hadr_agent.agent import Event as LoopEvent
 from hadr_agent.agent import agent_loop
 from hadr_agent.provider import Message, Provider, ProviderError, Usage, as_list, as_object
-from hadr_agent.transcript import Transcript
 from hadr_dispatch.observation import Event
 from hadr_dispatch.officer import HANDOVER
-from hadr_dispatch.scenario import Scenario
 from hadr_dispatch.score import Effort
+from hadr_dispatch.session import Session
 from hadr_dispatch.state import briefing, heading, state_message
 from hadr_dispatch.tools import Desk, dispatch_tools
-from hadr_dispatch.world import World
 
 MAX_ROUNDS = 6
 HISTORY_TOKENS = 100_000
@@ -30,95 +24,6 @@ HISTORY_TOKENS = 100_000
 
 _IN_A_ROW = 3
 _MAY_PASS = (None, 408, 409, 429)  # besides 5xx: a failure that asking again may mend
-
-
-class OperationError(Exception):
-    """A session that cannot be used: which file, why, what to do."""
-
-
-class Session:
-    """An operation on disk: a log with one line for each tick, and beside it the histories, one message a line.
-
-    A tick has passed if its line is in the log; whatever a model did since the last line is in the history. Without a
-    path, all is kept in memory. Made by `Session.open`.
-    """
-
-    def __init__(self, world: World, wakes: Sequence[Mapping[str, object]], path: Path | None, file: int) -> None:
-        self.world = world
-        self.wakes = list(wakes)
-        self._path, self._file, self._number = path, file, 1
-        while path and self._history_path(self._number + 1).exists():
-            self._number += 1
-        self.messages: MutableSequence[Message] = self._open()
-
-    @classmethod
-    def open(cls, scenario: Scenario, seed: int, path: Path | None = None) -> Self:
-        """Begin an operation, or go on with the one in the file. Raises OperationError and SessionError."""
-        if path is None:
-            return cls(World.start(scenario, seed), [], None, -1)
-        try:
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-            portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
-        except portalocker.LockException:
-            raise OperationError(
-                f"the session {path} is in use by another process; wait, or take another file"
-            ) from None
-        except OSError as error:
-            raise OperationError(f"the session {path} cannot be opened: {error.strerror}") from error
-        whole = path.read_bytes()
-        kept = whole[: whole.rfind(b"\n") + 1]
-        os.ftruncate(file, len(kept))  # a half-written last line: that tick has not passed
-        try:
-            lines = [as_object(json.loads(line)) for line in kept.splitlines()]
-            wakes = [as_object(line.pop("wake")) | {"tick": line["tick"]} for line in lines if "wake" in line]
-            if lines and lines[0].get("seed") != seed:
-                raise OperationError(
-                    f"{path} is an operation with seed {lines[0].get('seed')!r}, not {seed}; give its seed"
-                )
-            world = World.replay(scenario, lines) if lines else World.start(scenario, seed)
-        except (ValueError, KeyError, TypeError) as error:
-            raise OperationError(f"{path} is no operation that can go on: {error}. It stays as it is.") from error
-        session = cls(world, wakes, path, file)
-        if not lines:
-            session._write(world.log[0])
-        return session
-
-    def passed(self, wake: Mapping[str, object] | None) -> None:
-        """Put the tick that has just passed on disk, with what its wake took."""
-        if wake is not None:
-            self.wakes.append({**wake, "tick": self.world.tick})
-        self._write({**self.world.log[-1], **({"wake": wake} if wake is not None else {})})
-
-    def hand_over(self) -> None:
-        """Begin a new history; the old one stays on disk."""
-        self.close_history()
-        self._number += 1
-        self.messages = self._open()
-
-    def close_history(self) -> None:
-        if isinstance(self.messages, Transcript):
-            self.messages.close()
-
-    def close(self) -> None:
-        self.close_history()
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-
-    def _history_path(self, number: int) -> Path:
-        path = cast("Path", self._path)
-        return path.with_name(f"{path.stem}.history-{number}.jsonl")
-
-    def _open(self) -> MutableSequence[Message]:
-        return Transcript.open(self._history_path(self._number)) if self._path else []
-
-    def _write(self, line: Mapping[str, object]) -> None:
-        if self._file >= 0:
-            try:
-                os.write(self._file, json.dumps(line).encode() + b"\n")
-                os.fsync(self._file)
-            except OSError as error:
-                raise OperationError(f"the session {self._path} cannot be written: {error.strerror}") from error
 
 
 class Runner:
