@@ -71,6 +71,7 @@ class Board:
         self._head += f" · {scenario.title} · seed {world.seed}"
         self._asked = None
         self._seen = world.observe()
+        self._live.refresh()  # no tick is left out
         time.sleep(_PACE)
 
     def on_event(self, event: Event) -> None:
