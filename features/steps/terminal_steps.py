@@ -57,7 +57,10 @@ def run_at_terminal(
             os.write(master, KEYS.get(typed, f"{typed}\n".encode()))
     if process.poll() is None and time.monotonic() >= deadline:
         os.killpg(process.pid, signal.SIGKILL)
-    context.code, context.seen = process.wait(), seen.decode()
+    context.code, context.seen = (
+        process.wait(),
+        seen.decode(errors="replace"),
+    )  # Ctrl-C drops what is on its way, in the middle of a letter
     os.close(master)
     context.screen = re.sub(r"\x1b\[[0-?]*[ -/]*[@-~]", "", context.seen).replace("\r\n", "\n")
     context.stderr = context.screen
