@@ -2,18 +2,24 @@ Feature: Faults of providers
   Providers limit, overload, time out, filter and refuse. Whoever waits wants to see it happen, and to read what it was
   and what to do; the history must come out of it whole, so that the same session can go on.
 
-  Scenario: FAULT-1: a request that is tried again is seen, with the reason and the wait
+  Scenario Outline: FAULT-1: a request that is tried again is seen, each time once, with the reason and the wait
     Given a model that plays
       """
+      {"calls": [{"name": "now"}]}
       {"fault": {"status": 429, "headers": {"retry-after-ms": "10"}}}
       {"fault": {"status": 503, "headers": {"retry-after-ms": "10"}}}
       {"say": "At last."}
       """
-    When I run hadr-agent "--quiet" "Hello"
+    When I run hadr-agent <limit> "--quiet" "Hello"
     Then it exits with 0
     And stdout is "At last."
-    And stderr says "too many requests (HTTP 429); trying again in 0.0 s (1 of 3)"
-    And stderr says "HTTP 503; trying again in 0.0 s (2 of 3)"
+    And stderr says "too many requests (HTTP 429); trying again in 0.0 s (1 of 3)" once
+    And stderr says "HTTP 503; trying again in 0.0 s (2 of 3)" once
+
+    Examples: in a round of the loop, and in the one that asks for an answer after it
+      | limit                               |
+      | "--max-rounds" "2"                  |
+      | "--max-rounds" "1" "--final-answer" |
 
   Scenario Outline: FAULT-2: a history that no longer fits is recognised, is not sent again, and stays in the session
     Given a model that plays

@@ -60,6 +60,8 @@ Feature: The project keeps its shape
 
     Examples:
       | code                                                  | error      | words                                 |
+      | OpenAIProvider(OpenAI(), "m", tools=[])               | TypeError  | tools: the provider itself puts this into each request |
+      | OpenAIProvider(OpenAI(), "m").with_options(stream=1)  | TypeError  | stream: the provider itself puts this into each request |
       | agent_loop(provider, [], Toolbox(), max_rounds=0)     | ValueError | max_rounds must be at least 1, not 0  |
       | agent_loop(provider, [], Toolbox(), max_rounds=-3)    | ValueError | max_rounds must be at least 1, not -3 |
       | Toolbox(now, now)                                     | ValueError | two tools are called 'now'            |

@@ -53,9 +53,11 @@ Feature: Looking at a session
     And stderr says "c1: recorded '[9]', now '["
     And stderr says "replay: 2 results of 3 differ from the recorded ones"
 
-  Scenario: SHOW-5: a session that stopped at a limit is replayed up to there
+  Scenario: SHOW-5: a session of several tasks that stopped at a limit is replayed up to there, its rounds numbered through
     Given the file cut.jsonl
       """
+      {"role": "user", "content": "Hello"}
+      {"role": "assistant", "content": "Hello."}
       {"role": "user", "content": "2 + 3"}
       {"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "calculate", "arguments": "{\"expression\": \"2 + 3\"}"}}]}
       {"role": "tool", "tool_call_id": "c1", "content": "5"}
@@ -63,6 +65,7 @@ Feature: Looking at a session
     When I run hadr-agent "--replay" "cut.jsonl"
     Then it exits with 3
     And stdout is empty
+    And stderr says "round 2"
     And stderr says "replay: 0 results of 1 differ from the recorded ones"
 
   Scenario Outline: SHOW-6: what cannot be shown or written is said

@@ -146,6 +146,19 @@ def step_stderr_says(context: Context, text: str) -> None:
     assert text in context.stderr, f"expected {text!r}, found {context.stderr!r}"
 
 
+@then('stderr says "{text}" once')
+def step_stderr_says_once(context: Context, text: str) -> None:
+    found = context.stderr.count(text)
+    assert found == 1, f"expected {text!r} once, found it {found} times in {context.stderr!r}"
+
+
+@then('the closing table numbers its rounds "{numbers}"')
+def step_table(context: Context, numbers: str) -> None:
+    table = re.search(r"^round +tool calls .*\n((?: *\d+ .*\n)+) +all ", context.stderr, re.MULTILINE)
+    found = ", ".join(line.split()[0] for line in table[1].splitlines()) if table else context.stderr
+    assert found == numbers, f"expected the rounds {numbers}, found {found}"
+
+
 @then('stderr says ""')
 def step_stderr_empty(context: Context) -> None:
     assert context.stderr == "", f"expected nothing on stderr, found {context.stderr!r}"

@@ -13,10 +13,12 @@ from behave import then, when
 from behave.parser import parse_file
 from behave.runner import Context
 from cli_steps import folder, run
+from openai import OpenAI
 
 import hadr_agent
 from hadr_agent.agent import agent_loop
 from hadr_agent.example_tools import now
+from hadr_agent.provider import OpenAIProvider
 from hadr_agent.scripted import ScriptedProvider
 from hadr_agent.tools import Toolbox
 
@@ -165,6 +167,7 @@ def step_readme_loop(context: Context) -> None:
 @when("a caller writes {code}")
 def step_caller(context: Context, code: str) -> None:
     names = {"agent_loop": agent_loop, "Toolbox": Toolbox, "now": now, "provider": ScriptedProvider([]), "print": print}
+    names |= {"OpenAIProvider": OpenAIProvider, "OpenAI": lambda: OpenAI(api_key="none")}
     try:
         eval(code, names)
         context.error = None

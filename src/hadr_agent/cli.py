@@ -191,7 +191,7 @@ def _play(
     from hadr_agent.agent import agent_loop
     from hadr_agent.display import shortfall
     from hadr_agent.limits import final_answer, token_budget
-    from hadr_agent.provider import ProviderError
+    from hadr_agent.provider import OpenAIProvider, ProviderError
     from hadr_agent.transcript import SessionError
 
     display.begin()
@@ -202,7 +202,7 @@ def _play(
         )
         if options.final_answer and result.stop not in ("answered", "no_answer"):
             display.notice(f"{shortfall(result)}; asking once more, for an answer with what is known")
-            last = _provider(_settings(options.model), options, display, tool_choice="none")
+            last = provider.with_options(tool_choice="none") if isinstance(provider, OpenAIProvider) else provider
             final = final_answer(last, messages, tools, display.on_event)
             result = replace(final, rounds=result.rounds + 1, usage=result.usage + final.usage)
         problem = shortfall(result)
@@ -392,8 +392,8 @@ def _tools_of_file(name: str | None) -> list[Tool]:
     return [tool for tool in dict.fromkeys(found) if tool.function.__module__ == "hadr_tools_file"]
 
 
-def _provider(settings: Settings, options: argparse.Namespace, display: Display, **request: object) -> Provider:
-    """The provider that the settings ask for. `request`: further members of its requests."""
+def _provider(settings: Settings, options: argparse.Namespace, display: Display) -> Provider:
+    """The provider that the settings ask for."""
     on_delta = None if options.no_stream else display.on_delta
     if settings.offline:
         from hadr_agent.scripted import ScriptedProvider, StandIn
@@ -404,8 +404,7 @@ def _provider(settings: Settings, options: argparse.Namespace, display: Display,
     from hadr_agent.text_tools import TextToolProvider
 
     client = _client(settings, display.notice)
-    drop = settings.drop_fields
-    provider = OpenAIProvider(client, settings.model, on_delta=on_delta, drop_fields=drop, **request)
+    provider = OpenAIProvider(client, settings.model, on_delta=on_delta, drop_fields=settings.drop_fields)
     return TextToolProvider(provider) if options.wire == "text" else provider
 
 

@@ -120,13 +120,17 @@ class OpenAIProvider:
         drop_fields: Collection[str] = (),
         **options: object,
     ) -> None:
-        if clash := options.keys() & {"messages", "tools", "stream", "stream_options"}:
-            raise TypeError(f"{', '.join(sorted(clash))}: the provider itself puts this into each request")
         self._client = client
         self._on_delta = on_delta
         self._drop_fields = frozenset(drop_fields)
-        self._head: dict[str, object] = {"model": model, **options}
+        self._head = _with({"model": model}, options)
         self._ask_usage = True
+
+    def with_options(self, **options: object) -> "OpenAIProvider":
+        """The same provider, over the same client, with further members in its requests."""
+        other = copy.copy(self)
+        other._head = _with(self._head, options)
+        return other
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ChatCompletion:
         """Send one request and return the reply, checked, and repaired where providers refuse its replay.
@@ -277,6 +281,12 @@ class OpenAIProvider:
         text = without_secrets(f"{_excerpt(said, 600) or '(no text)'} [{where}] {advice}")
         key = self._client.api_key
         return ProviderError(text.replace(key, "***") if len(key) >= 6 else text, status, context_overflow=too_long)
+
+
+def _with(head: dict[str, object], options: dict[str, object]) -> dict[str, object]:
+    if clash := options.keys() & {"messages", "tools", "stream", "stream_options"}:
+        raise TypeError(f"{', '.join(sorted(clash))}: the provider itself puts this into each request")
+    return head | options
 
 
 # How they say that a history is too long: OpenAI, vLLM, Anthropic, Gemini, Mistral, llama.cpp, MiniMax, Kimi, xAI …
