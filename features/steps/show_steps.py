@@ -131,3 +131,12 @@ def step_asked_under(context: Context, one: str, first: int, other: str, second:
     found = [request.messages[0]["content"] for request in context.app.requests]
     expected = [one] * first + [other] * second
     assert found == expected, f"expected the system prompts {expected}, found {found}"
+
+
+@then('the requests hold "{words}"')
+def step_requests_hold(context: Context, words: str) -> None:
+    found = "; ".join(
+        ", ".join(f"{message['role']}: {message['content']}" for message in request.messages)
+        for request in context.app.requests
+    )
+    assert found == words, f"expected the requests {words}; found {found}"

@@ -533,6 +533,7 @@ def _compare(argv: list[str]) -> int:
     )
     parser.add_argument("--model", help="the model (default: HADR_MODEL)")
     parser.add_argument("--prices", metavar="NEW,CACHED,OUT", help="what a million tokens cost: new, cached, output")
+    parser.set_defaults(no_stream=True, wire="native")
     before, dashes, task = argv, "", [""]
     if "--" in argv:
         before, dashes, task = argv[: argv.index("--")], "--", argv[argv.index("--") + 1 :]
@@ -540,7 +541,7 @@ def _compare(argv: list[str]) -> int:
     if not dashes or len(task) != 1:
         raise UsageError('the task goes behind --, in quotes: hadr-agent compare a.md b.md -- "the task"')
     said = _task(task[0])
-    prompts = {name: _text(name, "the prompt") for name in options.prompts}
+    prompts = {name: _system_prompt(name) for name in options.prompts}
     settings = _settings(options.model)
 
     from hadr_agent.agent import LoopResult, agent_loop
@@ -554,9 +555,7 @@ def _compare(argv: list[str]) -> int:
         prices = Prices(*map(float, options.prices.split(","))) if options.prices else None
     except (TypeError, ValueError):
         raise UsageError(f"--prices takes three numbers, such as 0.30,0.03,1.20, not {options.prices!r}") from None
-    display = Display()
-    options.no_stream, options.wire = True, "native"
-    provider = _provider(settings, options, display)
+    provider = _provider(settings, options, Display())
 
     def play(messages: list[Message]) -> LoopResult:
         return agent_loop(provider, messages, Toolbox(*STARTER_TOOLS), max_rounds=options.max_rounds)
@@ -566,12 +565,6 @@ def _compare(argv: list[str]) -> int:
     except ProviderError as error:
         return _complain(str(error), PROVIDER)
     return ANSWERED
-
-
-def _text(name: str, what: str) -> str:
-    from pathlib import Path
-
-    return _read(Path(name), what)
 
 
 if __name__ == "__main__":
