@@ -329,15 +329,24 @@ def _replayable(message: Message) -> Message:
     repaired = {**message, "role": message.get("role") or "assistant", "content": message.get("content")}
     if "tool_calls" in message:
         used: set[object] = set()
-        repaired["tool_calls"] = [_replayable_call(as_object(call), used) for call in as_list(message["tool_calls"])]
+        calls = map(as_object, as_list(message["tool_calls"]))
+        repaired["tool_calls"] = [replayable_call(call, used, _random_id) for call in calls]
     return repaired
 
 
-def _replayable_call(call: ToolCall, used: set[object]) -> ToolCall:
+def _random_id() -> str:
+    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(9))
+
+
+def replayable_call(call: ToolCall, used: set[object], fresh: Callable[[], str]) -> ToolCall:
+    """The call with an id of its own, a type, a name and its arguments as text; all else stays as it came.
+
+    used: the ids of the turn's calls before it; this one's is added.
+    fresh: makes an id of nine letters or digits, the one form that Mistral takes, and everybody else too.
+    """
     ident = call.get("id")
     if not isinstance(ident, str) or not ident or ident in used:  # autogen#4878, nanobot#4473
-        # Nine letters or digits: the one form that Mistral takes, and everybody else too.
-        ident = "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(9))
+        ident = fresh()
     used.add(ident)
     repaired = {**call, "id": ident, "type": call.get("type") or "function"}
     if repaired["type"] == "custom" and "custom" in call:
