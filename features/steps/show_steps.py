@@ -50,6 +50,12 @@ def step_order(context: Context) -> None:
         at = found + len(row["text"])
 
 
+@then('stdout says "{text}" once')
+def step_once(context: Context, text: str) -> None:
+    found = context.stdout.count(text)
+    assert found == 1, f"expected {text!r} once, found it {found} times in {context.stdout!r}"
+
+
 @then("stdout is empty")
 def step_no_stdout(context: Context) -> None:
     assert context.stdout == "", f"expected nothing on stdout, found {context.stdout!r}"

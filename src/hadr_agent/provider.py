@@ -49,6 +49,10 @@ class ProviderError(Exception):
         self.context_overflow = context_overflow
 
 
+CHARS_PER_TOKEN = 4
+"""What a token is taken for where nobody counts them."""
+
+
 @dataclass(frozen=True)
 class Usage:
     """Tokens as the provider counts them. None: not reported, which is not the same as 0.
