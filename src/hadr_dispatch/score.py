@@ -1,0 +1,102 @@
+"""What an operation came to: the score on the scale from doing nothing to par, and beside it what went wrong.
+
+It reads a world's log and its state, never what somebody says they did.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import cast
+
+from hadr_agent.provider import Usage
+from hadr_dispatch.observation import Observation, Unit
+from hadr_dispatch.orders import Order, order_of, verdict
+from hadr_dispatch.policies import RULES
+from hadr_dispatch.scenario import Scenario
+from hadr_dispatch.world import Result, World
+
+
+@dataclass(frozen=True)
+class Faults:
+    """What to mend, never part of the score.
+
+    refused: orders. duplicate: units sent to where one of their kind was sent already. idle: ticks that units stood
+    idle, summed over the units, while there was an open incident or a blocked road for them that they could reach.
+    """
+
+    refused: int
+    duplicate: int
+    idle: int
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What the model's part took. wakes: how often it was asked. capped: wakes that used up all rounds.
+
+    resent: tokens of what an earlier request or its reply had held already; of these, `usage.cached_tokens` were
+    served from the provider's cache. None: not reported.
+    """
+
+    wakes: int = 0
+    rounds: int = 0
+    capped: int = 0
+    usage: Usage = field(default_factory=Usage)
+    resent: int | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One operation of one policy, from its beginning to where it stands."""
+
+    policy: str
+    result: Result
+    faults: Faults
+    effort: Effort = field(default_factory=Effort)
+
+
+def score(points: int, nothing: int, par: int) -> float | None:
+    """100 for the points of par, 0 for those of doing nothing; None where par does no better than that."""
+    return 100 * (points - nothing) / (par - nothing) if par > nothing else None
+
+
+@lru_cache(maxsize=256)
+def marks(scenario: Scenario, seed: int) -> tuple[int, int]:
+    """The points of doing nothing and of par."""
+    return RULES["idle"](scenario, seed).result().points, RULES["par"](scenario, seed).result().points
+
+
+def outcome(policy: str, world: World, effort: Effort | None = None) -> Outcome:
+    """What a world has come to."""
+    return Outcome(policy, world.result(), faults(world.scenario, world.log), effort or Effort())
+
+
+def faults(scenario: Scenario, log: Sequence[Mapping[str, object]]) -> Faults:
+    """Count the faults of a log, by playing it again."""
+    world = World.start(scenario, cast("int", log[0]["seed"]))
+    refused = duplicate = idle = 0
+    for line in log[1:]:
+        for told in cast("Sequence[Mapping[str, object]]", line["orders"]):
+            order = order_of(cast("Mapping[str, object]", told["order"]))
+            seen = world.observe()
+            unit = seen.unit(order.unit)
+            accepted = world.apply(order).accepted
+            refused += not accepted
+            if accepted and unit and order.kind != "recall" and seen.file(order.target):
+                duplicate += any(each.kind == unit.kind for each in seen.assigned(order.target))
+        seen = world.observe()
+        idle += sum(_is_wanted(seen, unit) for unit in seen.units if unit.doing == "idle")
+        world.next_tick(world.tick)
+    return Faults(refused, duplicate, idle)
+
+
+def _is_wanted(seen: Observation, unit: Unit) -> bool:
+    """Is there something that an idle unit could do, and nobody of its kind does?"""
+    if unit.patients:
+        return any(seen.ticks(unit, hospital.name) is not None for hospital in seen.hospitals)
+    targets = [file.id for file in seen.files if not file.closed]
+    targets += [road.name for road in seen.roads if road.work]
+    return any(
+        not any(each.kind == unit.kind for each in seen.assigned(target))
+        and verdict(seen, Order("assign", unit.id, target, "?")).accepted
+        for target in targets
+    )
