@@ -6,12 +6,15 @@ It joins examine, judge and kit; what a mistake is, they know.
 import csv
 import io
 import os
+import signal
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
 
+from hadr_agent.workers import workers
 from hadr_course.examine import examine
 from hadr_course.judge import REQUIREMENTS, Verdict, judge, probes
 from hadr_course.kit import run_loop_scenarios
@@ -41,12 +44,15 @@ def loop_file(path: Path) -> Path:
     places = [path] if path.is_file() else [path / "src/hadr_agent/agent.py", path / "agent.py"]
     found = next((place for place in places if place.is_file()), None)
     if found is None:
-        raise FileNotFoundError(f"{path} holds no src/hadr_agent/agent.py and no agent.py")
+        raise FileNotFoundError(f"{path} holds no src/hadr_agent/agent.py and no agent.py; name its file")
     return found.resolve()
 
 
 def check(path: Path, seconds: float = 20, name: str | None = None) -> Checked:
-    """Check one submission, with so many seconds for the probes and as many for the scenarios."""
+    """Check one submission, with so many seconds for the probes and as many for the scenarios.
+
+    name: what the report calls it; without one, the last part of its path.
+    """
     name = name or path.resolve().name
     try:
         file = loop_file(path)
@@ -62,8 +68,31 @@ def check_all(paths: Sequence[Path], seconds: float, executor: Executor | None =
     if executor is not None:
         yield from executor.map(check, *arguments)
         return
-    with ProcessPoolExecutor(min(len(paths), os.cpu_count() or 1)) as pool:
-        yield from pool.map(check, *arguments)
+    with workers(min(len(paths), os.cpu_count() or 1), None) as pool:
+        yield from pool.map(_check_until_stopped, *arguments)
+
+
+def _check_until_stopped(path: Path, seconds: float, name: str) -> Checked:
+    """`check` in a process of its own that Ctrl-C may end: the submission's processes end before it does."""
+    for number in _STOPS:
+        signal.signal(number, _stop)
+    try:
+        return check(path, seconds, name)
+    except SystemExit:  # raised by _stop; the pool would go on with the next submission
+        os._exit(1)
+
+
+_STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
+def _stop(number: int, frame: object) -> None:
+    for each in _STOPS:  # the second often follows the first, and must not cut short what that one began
+        signal.signal(each, _stopping_already)
+    sys.exit()
+
+
+def _stopping_already(number: int, frame: object) -> None:
+    """Nothing; SIG_IGN would make Python complain of a signal that is on its way."""
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
@@ -85,11 +114,13 @@ def report(checked: Checked, *, trace: bool = False) -> str:
     for finding in verdict.findings[:1]:
         line = f", line {finding.line}" if finding.line else ""
         lines += [f"  {finding.mistake.words}{line}", f"    {finding.where}", f"    hint: {finding.mistake.hint}"]
-    more = [finding.mistake.words for finding in verdict.findings[1:]]
-    if more or verdict.trouble:
-        lines.append("  also: " + "; ".join([*more, *([verdict.trouble] if verdict.trouble else [])]))
+    more = [*(finding.mistake.words for finding in verdict.findings[1:]), *filter(None, [verdict.trouble])]
+    if more:
+        lines.append(f"  {'also: ' if verdict.findings else ''}{'; '.join(more)}")
     failed = checked.failed_scenarios
-    if failed:
+    if failed == ["LOOP"]:
+        lines.append(f"  LOOP-1 to LOOP-9 came to no end: {checked.scenarios['LOOP']}")
+    elif failed:
         lines.append(f"  of LOOP-1 to LOOP-9, these fail: {', '.join(failed)}")
     return "\n".join(lines) + (f"\n{verdict.trace}" if trace and verdict.trace else "")
 
