@@ -87,3 +87,21 @@ Feature: Faults of providers
     Given a provider with a time limit of 0.2 seconds, and a model that takes 5
     When the model is asked once
     Then the call fails and says "no reply within the time limit"
+
+  Scenario Outline: FAULT-7: a run that failed says how to go on, if there is something to go on with
+    Given a model that plays
+      """
+      <first>
+      {"fault": {"status": 400}}
+      """
+    When I run hadr-agent <session> "Go on"
+    Then it exits with 4
+    And stderr says "<said>"
+    And stderr does not say "<not said>"
+
+    Examples:
+      | first                        | session                 | said                                    | not said       |
+      | {"calls": [{"name": "now"}]} | "--quiet"               | The next time, --session FILE keeps     | To go on       |
+      | {"calls": [{"name": "now"}]} | "--session" "s.jsonl"   | hadr-agent --session s.jsonl --continue | The next time  |
+      | {"fault": {"status": 400}}   | "--quiet"               | HTTP 400                                | you can go on  |
+      | {"fault": {"status": 400}}   | "--session" "s.jsonl"   | hadr-agent --session s.jsonl --continue | The next time  |

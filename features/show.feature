@@ -86,3 +86,27 @@ Feature: Looking at a session
       | "show" "nowhere.jsonl"                     | nowhere.jsonl cannot be read: No such file        |
       | "show" "run.jsonl" "--html" "no/where.html" | no/where.html cannot be written: No such file    |
       | "--replay" "notes.txt"                     | notes.txt is not a session: line 1                |
+
+  Scenario: SHOW-7: a replay is one JSON document if that is asked for: its rounds, tokens and messages from end to end
+    Given the file talk.jsonl
+      """
+      {"role": "user", "content": "Hello"}
+      {"role": "assistant", "content": "Hello."}
+      {"role": "user", "content": "2 + 3"}
+      {"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "calculate", "arguments": "{\"expression\": \"2 + 3\"}"}}]}
+      {"role": "tool", "tool_call_id": "c1", "content": "6"}
+      {"role": "assistant", "content": "Five."}
+      """
+    When I run hadr-agent "--replay" "talk.jsonl" "--json"
+    Then it exits with 0
+    And stdout is one JSON document with
+      | path                | value      |
+      | answer              | "Five."    |
+      | stop                | "answered" |
+      | rounds.0.tool_calls | 0          |
+      | rounds.1.tool_calls | 1          |
+      | rounds.2.round      | 3          |
+      | messages.1.content  | "Hello."   |
+      | messages.4.content  | "5"        |
+    And its tokens are those of its rounds
+    And stderr says "replay: 1 result of 1 differ from the recorded ones"

@@ -95,6 +95,15 @@ def step_run(context: Context, arguments: list[str]) -> None:
     run(context, arguments)
 
 
+@when("I run hadr-agent without a task, and its stdin is {stdin}")
+def step_run_without_task(context: Context, stdin: str) -> None:
+    command = {"a pipe": 'echo Hello | "$0"', "closed": '"$0" <&-'}[stdin]
+    done = subprocess.run(
+        ["sh", "-c", command, COMMAND], cwd=folder(context), env=environment(context), capture_output=True, text=True
+    )
+    context.code, context.stdout, context.stderr = done.returncode, done.stdout, done.stderr
+
+
 @when("I run hadr-agent {arguments:words} into a pipe that is closed at once, stderr is read")
 def step_run_into_closed_pipe(context: Context, arguments: list[str]) -> None:
     reader, writer = os.pipe()
@@ -202,6 +211,13 @@ def step_document(context: Context) -> None:
             value = value[int(key) if isinstance(value, list) else key]
         expected = json.loads(row["value"])
         assert value == expected, f"{row['path']}: expected {expected!r}, found {value!r}"
+
+
+@then("its tokens are those of its rounds")
+def step_tokens(context: Context) -> None:
+    found = document(context)
+    expected = sum(each["usage"]["prompt_tokens"] for each in found["rounds"])
+    assert found["usage"]["prompt_tokens"] == expected, f"expected {expected} prompt tokens, found {found['usage']}"
 
 
 @then("the document's rounds made {calls:json} tool calls")

@@ -151,8 +151,9 @@ def _run(options: argparse.Namespace) -> int:
         print(f"hadr-agent {version('hadr-agent')}")
         return ANSWERED
     options.chatting = options.task is None and not options.go_on and not options.replay
-    if options.chatting and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError('there is no task. Give it in quotes: hadr-agent "roll two dice and tell me the time"')
+    if options.chatting and not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
+        piped = ", or let - read it from stdin" if sys.stdin and not sys.stdin.isatty() else ""
+        raise UsageError(f'there is no task. Give it in quotes: hadr-agent "roll two dice and tell me the time"{piped}')
     task = None if options.task is None else _task(options.task)
 
     from hadr_agent.display import Display
@@ -222,7 +223,8 @@ def _play(
         display.error(problem)
         if result.stop not in ("answered", "no_answer") and not options.chatting:
             display.so_far(messages)
-            display.notice(_how_to_go_on(options))
+            if result.rounds or options.session is not None:
+                display.notice(_how_to_go_on(options))
     return code
 
 
@@ -298,6 +300,8 @@ def _system_prompt(file: str | None) -> list[Message]:
 
 def _replay(options: argparse.Namespace, tools: Toolbox, display: Display) -> int:
     """Play the assistant turns of a saved session again, with real tools, and say where their results differ."""
+    from dataclasses import replace
+
     from hadr_agent.agent import agent_loop
     from hadr_agent.provider import ProviderError
     from hadr_agent.scripted import Script, ScriptedProvider
@@ -313,7 +317,7 @@ def _replay(options: argparse.Namespace, tools: Toolbox, display: Display) -> in
     provider = ScriptedProvider(Script(turns), on_delta=None if options.no_stream else display.on_delta)
     display.hint(f"replay: {options.replay} answers in place of the model, the tools are real")
     messages: list[Message] = []
-    answer = ""
+    result, problem, code = display.unfinished("no_answer", messages), None, NO_FULL_ANSWER
     try:
         for place, message in enumerate(recorded):
             if message["role"] in ("system", "developer", "user"):
@@ -322,15 +326,20 @@ def _replay(options: argparse.Namespace, tools: Toolbox, display: Display) -> in
                 following = [later["role"] for later in recorded[place + 1 :]]
                 rounds = following[: following.index("user") if "user" in following else None].count("assistant")
                 if rounds:
-                    result = agent_loop(provider, messages, tools, max_rounds=rounds, on_event=display.on_event)
-                    answer = result.answer
+                    played = agent_loop(provider, messages, tools, max_rounds=rounds, on_event=display.on_event)
+                    result = replace(played, usage=result.usage + played.usage)
+                    code = ANSWERED if result.answer else NO_FULL_ANSWER
     except ProviderError as error:
-        display.error(str(error))
-        return PROVIDER
-    if answer:
-        display.answer(answer)
-    display.differences(recorded, messages)
-    return ANSWERED if answer else NO_FULL_ANSWER
+        result, problem, code = display.unfinished("provider_error", messages), str(error), PROVIDER
+    if options.json:
+        display.document(result, problem)
+    elif result.answer:
+        display.answer(result.answer)
+    if problem:
+        display.error(problem)
+    else:
+        display.differences(recorded, messages)
+    return code
 
 
 def _read(path: Path, what: str) -> str:
