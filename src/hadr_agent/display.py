@@ -347,7 +347,7 @@ class Display:
         self._status.update(Text(text, "dim"))
 
     def _rest(self) -> None:
-        """Stop what moves, and leave the line of thinking that a stop has cut off."""
+        """Stop the line that moves, so that others can be written. A line of thinking stays as it is."""
         if self._status is not None:
             self._status.stop()
             self._status = None
