@@ -26,3 +26,18 @@ Feature: The command that checks
       | hostile_loops/hangs.py | 1       | 1    | LOOP-1 to LOOP-9 came to no end: no end after 1 s              |
       | hostile_loops          | 1       | 1    | hostile_loops holds no src/hadr_agent/agent.py and no agent.py |
       | nowhere                | 1       | 2    | there is no nowhere; name folders or files of submissions      |
+
+  Scenario Outline: CHECK-3: a phase may leave things out of the finished loop, and says nothing else than it
+    Given phase <phase> of the starter, with <old> changed to <new>
+    When it is compared with the finished loop
+    Then what is not as in the finished loop is "<found>"
+
+    Examples:
+      | phase | old                   | new                   | found            |
+      | 0     | nothing               | nothing               |                  |
+      | 1     | nothing               | nothing               |                  |
+      | 1     | finish_reason: str    | finish_reason: object | LoopResult       |
+      | 1     | max_rounds: int = 10  | max_rounds: int = 9   | its signature    |
+      | 0     | thinking and all      | all                   | its docstring    |
+      | 1     | turn.pop("tool_calls" | turn.pop("tools"      | _assistant_turn  |
+      | 1     | else "{}"             | else ""               | _replayable_args |

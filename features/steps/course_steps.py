@@ -16,9 +16,10 @@ from behave.runner import Context
 
 from hadr_course.examine import examine
 from hadr_course.judge import judge, probes
-from hadr_course.start import start
+from hadr_course.start import drift, start
 
 FEATURES = Path(__file__).parents[1]
+COURSE = FEATURES.parent / "src/hadr_course"
 SECONDS = 10  # after which an interrupted check is given up; a submission may take twice as long
 COMMAND = str(Path(sys.executable).with_name("hadr-course"))
 
@@ -212,6 +213,30 @@ def git(place: Path, *command: str) -> str:
     done = subprocess.run(["git", *who, *command], cwd=place, capture_output=True, text=True)
     assert done.returncode == 0, f"git {' '.join(command)}: {done.stdout}{done.stderr}"
     return done.stdout
+
+
+@given("phase {phase:d} of the starter, with {old} changed to {new}")
+def step_phase(context: Context, phase: int, old: str, new: str) -> None:
+    text = (COURSE / f"starter/phase{phase}.py").read_text()
+    assert old in text or old == "nothing", f"expected {old!r} in phase {phase}, found none"
+    context.phase = in_folder(context) / "agent.py"
+    context.phase.write_text(text.replace(old, new))
+
+
+@when("it is compared with the finished loop")
+def step_compared(context: Context) -> None:
+    context.drift = list(drift(COURSE.parent / "hadr_agent/agent.py", context.phase))
+
+
+@then('what is not as in the finished loop is "{names}"')
+def step_drift(context: Context, names: str) -> None:
+    expected = [f"{name} is not as in the finished loop" for name in names.split(", ")]
+    assert context.drift == expected, f"expected {expected}, found {context.drift}"
+
+
+@then('what is not as in the finished loop is ""')
+def step_no_drift(context: Context) -> None:
+    assert not context.drift, f"expected nothing, found {context.drift}"
 
 
 @given("a starter at phase {phase:d}")
