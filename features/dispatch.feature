@@ -50,15 +50,26 @@ Feature: The dispatcher runs on the same loop
     Then there is no world, no plan and no person among it
     And the world is where it was after every tool has been called
 
-  Scenario Outline: DISPATCH-7: hadr-dispatch run says what went wrong in a line, and exits as it should
+  Scenario Outline: DISPATCH-7: what keeps hadr-dispatch from running is said in a line, with exit code 2
+    Given the file broken.toml
+      """
+      id = "BROKEN
+      """
     When I run hadr-dispatch <arguments>
-    Then hadr-dispatch exits with <code> and says "<words>"
+    Then it exits with 2
+    And stderr says "<words>"
+    And stdout is empty
 
     Examples:
-      | arguments                                   | code | words                                  |
-      | "run" "DRILL-1"                             | 0    | Score                                  |
-      | "run" "DRILL-1" "--policy" "par" "--json"   | 0    | \"version\": 1                         |
-      | "run" "NOWHERE"                             | 2    | there is no scenario 'NOWHERE'         |
-      | "run" "DRILL-1" "--policy" "luck"           | 2    | unknown policy 'luck'                  |
-      | "run" "DRILL-1" "--seed" "-1"               | 2    | must be a number from 0 on             |
-      | "check" "nothing.toml"                      | 2    | cannot be read                         |
+      | arguments                                                | words                                 |
+      | "run" "NOWHERE"                                          | there is no scenario 'NOWHERE'        |
+      | "run" "broken.toml"                                      | broken.toml is not TOML               |
+      | "run" "DRILL-1" "--policy" "luck"                        | unknown policy 'luck' in --policy. There are: agent, idle |
+      | "run" "DRILL-1" "--seed" "-1"                            | must be a number from 0 on            |
+      | "run" "DRILL-1" "--session" "nowhere/op.jsonl"           | cannot be opened: No such file        |
+
+  Scenario: DISPATCH-8: the agent is compared with the rules on the same seeds, offline too
+    When I run hadr-dispatch "eval" "--policies" "par,triage,agent" "--seeds" "3" "--json"
+    Then it exits with 0
+    And stderr says "offline: a stand-in dispatches"
+    And the agent has as many points as triage, and it alone has wakes, rounds and tokens

@@ -27,7 +27,13 @@ def parse_words(text: str) -> list[str]:
     return [json.loads(word) for word in re.findall(r'"(?:[^"\\]|\\.)*"', text)]
 
 
-register_type(json=parse_text, words=parse_words)
+@with_pattern(r"hadr-[a-z]+")
+def parse_command(text: str) -> str:
+    """`{command:command}` in a step: the name of one of the commands."""
+    return text
+
+
+register_type(json=parse_text, words=parse_words, command=parse_command)
 _run: list[str] = []  # the scenarios that were run
 
 

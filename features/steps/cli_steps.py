@@ -15,8 +15,12 @@ from behave.runner import Context
 
 from hadr_agent.scripted import Script, ScriptedApp, server
 
-COMMAND = str(Path(sys.executable).with_name("hadr-agent"))
 KEPT = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "SYSTEMROOT")
+
+
+def program(command: str) -> str:
+    """Where a command of this project is installed."""
+    return str(Path(sys.executable).with_name(command))
 
 
 def folder(context: Context) -> Path:
@@ -36,10 +40,15 @@ def environment(context: Context) -> dict[str, str]:
 
 
 def run(
-    context: Context, arguments: list[str], stdout: object = subprocess.PIPE, stderr: object = subprocess.PIPE
+    context: Context,
+    arguments: list[str],
+    stdout: object = subprocess.PIPE,
+    stderr: object = subprocess.PIPE,
+    *,
+    command: str = "hadr-agent",
 ) -> None:
     process = subprocess.run(
-        [COMMAND, *arguments],
+        [program(command), *arguments],
         cwd=folder(context),
         env=environment(context),
         stdin=subprocess.DEVNULL,
@@ -90,17 +99,15 @@ def step_model(context: Context) -> None:
 # --- When
 
 
-@when("I run hadr-agent {arguments:words}")
-def step_run(context: Context, arguments: list[str]) -> None:
-    run(context, arguments)
+@when("I run {command:command} {arguments:words}")
+def step_run(context: Context, command: str, arguments: list[str]) -> None:
+    run(context, arguments, command=command)
 
 
 @when("I run hadr-agent without a task, and its stdin is {stdin}")
 def step_run_without_task(context: Context, stdin: str) -> None:
-    command = {"a pipe": 'echo Hello | "$0"', "closed": '"$0" <&-'}[stdin]
-    done = subprocess.run(
-        ["sh", "-c", command, COMMAND], cwd=folder(context), env=environment(context), capture_output=True, text=True
-    )
+    line = ["sh", "-c", {"a pipe": 'echo Hello | "$0"', "closed": '"$0" <&-'}[stdin], program("hadr-agent")]
+    done = subprocess.run(line, cwd=folder(context), env=environment(context), capture_output=True, text=True)
     context.code, context.stdout, context.stderr = done.returncode, done.stdout, done.stderr
 
 

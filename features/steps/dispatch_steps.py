@@ -2,7 +2,6 @@
 
 import contextlib
 import gc
-import io
 import itertools
 import json
 import tempfile
@@ -17,7 +16,6 @@ from hadr_agent.provider import Message
 from hadr_agent.scripted import ScriptedProvider, Turn, TurnForm
 from hadr_agent.transcript import Transcript, load
 from hadr_dispatch import runner as runner_room
-from hadr_dispatch.cli import main
 from hadr_dispatch.officer import HANDOVER, Officer
 from hadr_dispatch.plan import Person, Plan
 from hadr_dispatch.runner import Runner, Session
@@ -97,9 +95,9 @@ def step_log(context: Context) -> None:
     assert found == list(range(1, world.tick + 1)), f"expected a line for each of {world.tick} ticks, found {found}"
 
 
-@when("SURGE is dispatched offline with seed 7")
-def step_offline(context: Context) -> None:
-    context.runner, context.provider = _offline(Session.open(load_scenario("SURGE"), 7))
+@when("SURGE is dispatched offline with seed {seed:d}")
+def step_offline(context: Context, seed: int) -> None:
+    context.runner, context.provider = _offline(Session.open(load_scenario("SURGE"), seed))
     _to_the_end(context.runner, context.provider)
 
 
@@ -238,22 +236,3 @@ def step_called(context: Context) -> None:
         text = runner.tools.run({"id": "1", "type": "function", "function": function}).text
         assert not text.startswith("Error"), f"expected {name} to answer, found {text}"
     assert runner.world.result() == before, f"expected {before}, found {runner.world.result()}"
-
-
-@when("I run hadr-dispatch {arguments:words}")
-def step_run(context: Context, arguments: list[str]) -> None:
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-        try:
-            context.code = main(arguments)
-        except SystemExit as stopped:
-            context.code = stopped.code
-    context.said = out.getvalue()
-
-
-@then('hadr-dispatch exits with {code:d} and says "{words}"')
-def step_exits(context: Context, code: int, words: str) -> None:
-    words = words.replace('\\"', '"')
-    found = (context.code, context.said)
-    assert context.code == code and words in context.said, f"expected {code} and {words!r}, found {found}"
-    assert "Traceback" not in context.said, f"expected no traceback, found {context.said}"

@@ -13,7 +13,7 @@ from fcntl import ioctl
 
 from behave import then, when
 from behave.runner import Context
-from cli_steps import COMMAND, environment, folder
+from cli_steps import environment, folder, program
 
 SECONDS = 30  # after which a run that hangs is given up
 
@@ -27,12 +27,14 @@ def take_terminal() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def run_at_terminal(context: Context, arguments: list[str], *typing: tuple[str, str]) -> None:
+def run_at_terminal(
+    context: Context, arguments: list[str], *typing: tuple[str, str], command: str = "hadr-agent"
+) -> None:
     """Run the command; when the screen shows a pair's first text anew, type its second and Enter, or press a key."""
     master, slave = pty.openpty()
     ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
     process = subprocess.Popen(
-        [COMMAND, *arguments],
+        [program(command), *arguments],
         cwd=folder(context),
         env={**environment(context), "TERM": "xterm"},
         stdin=slave,
@@ -62,9 +64,9 @@ def run_at_terminal(context: Context, arguments: list[str], *typing: tuple[str, 
     assert "Traceback" not in context.screen, f"expected no traceback, found {context.screen}"
 
 
-@when("I run hadr-agent {arguments:words} at a terminal")
-def step_terminal(context: Context, arguments: list[str]) -> None:
-    run_at_terminal(context, arguments)
+@when("I run {command:command} {arguments:words} at a terminal")
+def step_terminal(context: Context, command: str, arguments: list[str]) -> None:
+    run_at_terminal(context, arguments, command=command)
 
 
 @when("I run hadr-agent {arguments:words} at a terminal and type {typed:json}")
@@ -72,9 +74,9 @@ def step_type(context: Context, arguments: list[str], typed: str) -> None:
     run_at_terminal(context, arguments, ("[y/N]", typed))
 
 
-@when("I run hadr-agent {arguments:words} at a terminal and press Ctrl-C when it shows {text:json}")
-def step_interrupt(context: Context, arguments: list[str], text: str) -> None:
-    run_at_terminal(context, arguments, (text, "Ctrl-C"))
+@when("I run {command:command} {arguments:words} at a terminal and press Ctrl-C when it shows {text:json}")
+def step_interrupt(context: Context, command: str, arguments: list[str], text: str) -> None:
+    run_at_terminal(context, arguments, (text, "Ctrl-C"), command=command)
 
 
 @when("I chat with hadr-agent {arguments:words}")

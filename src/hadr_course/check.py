@@ -9,12 +9,11 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
 
-from hadr_agent.workers import workers
 from hadr_course.examine import examine
 from hadr_course.judge import REQUIREMENTS, Verdict, judge, probes
 from hadr_course.kit import run_loop_scenarios
@@ -62,14 +61,11 @@ def check(path: Path, seconds: float = 20, name: str | None = None) -> Checked:
     return Checked(verdict, run_loop_scenarios(file, seconds))
 
 
-def check_all(paths: Sequence[Path], seconds: float, executor: Executor | None = None) -> Iterator[Checked]:
-    """Check many, side by side on all cores (or by another executor), in the order of the paths."""
-    arguments = (paths, [seconds] * len(paths), _names(paths))
-    if executor is not None:
-        yield from executor.map(check, *arguments)
-        return
-    with workers(min(len(paths), os.cpu_count() or 1), None) as pool:
-        yield from pool.map(_check_until_stopped, *arguments)
+def check_all(paths: Sequence[Path], seconds: float, executor: Executor) -> Iterator[Checked]:
+    """Check many, side by side, in the order of the paths. Workers on other machines need the same paths."""
+    whole = [path.absolute() for path in paths]  # a worker of a cluster stands in another folder
+    one = _check_until_stopped if isinstance(executor, ProcessPoolExecutor) else check
+    yield from executor.map(one, whole, [seconds] * len(paths), _names(paths))
 
 
 def _check_until_stopped(path: Path, seconds: float, name: str) -> Checked:

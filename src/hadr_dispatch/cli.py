@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hadr_dispatch.score import Effort
     from hadr_dispatch.world import World
 
+OFFLINE = "offline: a stand-in dispatches by the rule triage; OPENAI_API_KEY connects a model"
 DONE, USAGE, NOT_WRITTEN, PROVIDER, INTERRUPTED = 0, 2, 3, 4, 130
 
 
@@ -117,9 +118,11 @@ def _parts(scenario: Scenario) -> str:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from hadr_dispatch.board import Board
     from hadr_dispatch.policies import RULES
     from hadr_dispatch.report import as_document, as_text
     from hadr_dispatch.score import outcome
+    from hadr_dispatch.world import World
 
     scenario = _scenario(options.scenario)
     if options.policy != "agent" and options.policy not in RULES:
@@ -129,20 +132,34 @@ def _run(options: argparse.Namespace) -> int:
         world, effort, code = _dispatch(options, scenario)
     else:
         world, effort = RULES[options.policy](scenario, options.seed), None
+        with Board(options.max_rounds) as board:
+            for each in World.retrace(scenario, world.log) if board.is_watched else ():
+                board.show(each)
     found = outcome(options.policy, world, effort)
-    print(json.dumps(as_document(world, found), indent=2) if options.json else as_text(world, found), flush=True)
+    told = json.dumps(as_document(world, found), indent=2) if options.json else as_text(world, found)
+    print(told if options.json or not sys.stdout.isatty() else _wrapped(told), flush=True)
     return code
+
+
+def _wrapped(text: str) -> str:
+    """The report with its lines broken between words, as wide as the terminal."""
+    import shutil
+    import textwrap
+
+    width = shutil.get_terminal_size().columns
+    lines = [textwrap.wrap(line, width, subsequent_indent=" " * 14) or [""] for line in text.splitlines()]
+    return "\n".join("\n".join(parts) for parts in lines)
 
 
 def _dispatch(options: argparse.Namespace, scenario: Scenario) -> tuple[World, Effort, int]:
     """Let an agent dispatch: the model that the settings name, or offline the stand-in."""
     from pathlib import Path
 
-    from hadr_agent.provider import OpenAIProvider, ProviderError, connect
-    from hadr_agent.scripted import ScriptedProvider
-    from hadr_agent.settings import SettingsError, load_settings, prompts_folder
+    from hadr_agent.provider import ProviderError
+    from hadr_agent.settings import SettingsError, load_settings
     from hadr_agent.transcript import SessionError
-    from hadr_dispatch.officer import Officer
+    from hadr_dispatch.board import Board
+    from hadr_dispatch.dispatcher import provider_of, system_prompt
     from hadr_dispatch.runner import OperationError, Runner, Session
 
     try:
@@ -154,27 +171,28 @@ def _dispatch(options: argparse.Namespace, scenario: Scenario) -> tuple[World, E
     def tell(text: str) -> None:
         _complain(text, DONE)
 
-    prompt = (prompts_folder() / "dispatcher.md").read_text(encoding="utf-8").strip()
+    board = Board(options.max_rounds)
     runner = Runner(
         session,
-        prompt,
+        system_prompt(),
         max_rounds=options.max_rounds,
         history_tokens=options.history_tokens,
+        on_event=board.on_event,
         notice=tell,
     )
     if settings.offline:
-        _complain("offline: a stand-in dispatches by the rule triage; OPENAI_API_KEY connects a model", DONE)
-        provider = ScriptedProvider(Officer(runner.desk))
-    else:
-        client = connect(settings.base_url, settings.api_key or "none", tell)
-        provider = OpenAIProvider(client, settings.model, drop_fields=settings.drop_fields)
+        tell(OFFLINE)
+    provider = provider_of(settings, runner.desk, tell)
     go_on = "the next time, --session FILE keeps what was done, so that it can go on"
     if options.session:
         go_on = f"the same command goes on from tick {{}}: it is kept in {options.session}"
     code = DONE
     try:
-        while not session.world.over:
-            runner.tick(provider)
+        with board:
+            board.show(session.world)
+            while not session.world.over:
+                runner.tick(provider)
+                board.show(session.world)
     except ProviderError as error:
         code = _complain(f"stopped at tick {session.world.tick}: {error}", PROVIDER)
     except (OperationError, SessionError) as error:
@@ -211,33 +229,67 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _eval(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
+    from hadr_agent.settings import SettingsError, load_settings
     from hadr_agent.workers import WorkersError, workers
-    from hadr_dispatch.evaluate import PLAYS, EvaluateError, as_csv, evaluate, plot, read_csv, summary, together
+    from hadr_dispatch.dispatcher import by_agent
+    from hadr_dispatch.evaluate import (
+        PLAYS,
+        EvaluateError,
+        Missing,
+        as_csv,
+        evaluate,
+        plot,
+        read_csv,
+        summary,
+        together,
+    )
 
+    plays = {**PLAYS, "agent": by_agent}
     policies = [name.strip() for name in options.policies.split(",")] if options.policies is not None else list(PLAYS)
-    if unknown := [name for name in policies if name not in PLAYS]:
-        raise UsageError(f"unknown policy {unknown[0]!r} in --policies. There are: {', '.join(PLAYS)}")
+    if unknown := [name for name in policies if name not in plays]:
+        raise UsageError(f"unknown policy {unknown[0]!r} in --policies. There are: {', '.join(plays)}")
     scenarios = [_scenario(name.strip()) for name in options.scenarios.split(",")]
     for out in filter(None, (options.csv, options.plot)):
         _write(out, None)  # before a long run, not after it
     earlier: list[Row] = []
+    rows: list[Row] = []
+    missing: list[Missing] = []
     try:
+        if "agent" in policies and load_settings().offline:
+            _complain(OFFLINE, DONE)
         if options.against is not None:
-            earlier = read_csv(Path(options.against).read_text(encoding="utf-8"), options.against)
+            earlier = read_csv(_read(options.against), options.against)
         with workers(options.jobs, options.cluster) as executor:
-            rows = evaluate(policies, scenarios, options.seeds, executor)
+            for found in evaluate({name: plays[name] for name in policies}, scenarios, options.seeds, executor):
+                if isinstance(found, Missing):
+                    missing.append(found)
+                else:
+                    rows.append(found)
         all_rows = together(rows, earlier, options.against or "")
-    except OSError as error:
-        raise UsageError(f"{options.against} cannot be read: {error.strerror}") from error
-    except (EvaluateError, WorkersError, UnicodeDecodeError) as error:
+    except (SettingsError, EvaluateError, WorkersError) as error:
         raise UsageError(str(error)) from error
-    for out, text in ((options.csv, as_csv(rows)), (options.plot, plot(all_rows))):
-        if out:
-            _write(out, text)
-    print(_document(all_rows) if options.json else summary(all_rows))
-    return DONE
+    finally:
+        if options.csv and rows:
+            _write(options.csv, as_csv(rows))  # what is finished is kept, whatever else happens
+    if options.plot:
+        _write(options.plot, plot(all_rows))
+    print(_document(all_rows) if options.json else summary(all_rows), flush=True)
+    for policy in dict.fromkeys(each.policy for each in missing):
+        reasons = [each.why for each in missing if each.policy == policy]
+        count = f"{len(reasons)} of its operations could not be finished and count for nothing"
+        _complain(f"{policy}: {count}; {reasons[0]}", DONE)
+    return PROVIDER if missing else DONE
+
+
+def _read(name: str) -> str:
+    from pathlib import Path
+
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{name} is not text in UTF-8: {error}") from error
 
 
 def _write(name: str, text: str | None) -> None:

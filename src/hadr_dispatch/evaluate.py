@@ -12,17 +12,18 @@ from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from html import escape
+from typing import Any
 
 from hadr_dispatch.policies import RULES
 from hadr_dispatch.scenario import Scenario
 from hadr_dispatch.score import Outcome, marks, outcome, score
 
 Play = Callable[[Scenario, int], Outcome]
-"""Plays a scenario with a seed to the end. It can be pickled, since workers are other processes."""
+"""Plays a scenario with a seed to the end, or raises EvaluateError. It can be pickled: workers are other processes."""
 
 
 class EvaluateError(ValueError):
-    """Rows that cannot be read or compared: which file, what is wrong, what to do."""
+    """Rows that cannot be made, read or compared: which, what is wrong, what to do."""
 
 
 @dataclass(frozen=True)
@@ -70,25 +71,32 @@ PLAYS: Mapping[str, Play] = {name: partial(_by_rule, name) for name in RULES}
 """The rules as policies."""
 
 
+@dataclass(frozen=True)
+class Missing:
+    """An operation that did not come to its end, and why."""
+
+    policy: str
+    why: str
+
+
 def evaluate(
-    policies: Sequence[str],
-    scenarios: Sequence[Scenario],
-    seeds: Sequence[int],
-    executor: Executor,
-    plays: Mapping[str, Play] = PLAYS,
-) -> list[Row]:
+    plays: Mapping[str, Play], scenarios: Sequence[Scenario], seeds: Sequence[int], executor: Executor
+) -> Iterator[Row | Missing]:
     """A row for each scenario, policy and seed, in this order, whichever is finished first."""
     runs = [
-        (policy, plays[policy], scenario, seed)
+        (policy, play, scenario, seed)
         for scenario in dict.fromkeys(scenarios)
-        for policy in dict.fromkeys(policies)
+        for policy, play in plays.items()
         for seed in dict.fromkeys(seeds)
     ]
-    return list(executor.map(_row, *zip(*runs, strict=True))) if runs else []
+    yield from executor.map(_row, *zip(*runs, strict=True))
 
 
-def _row(policy: str, play: Play, scenario: Scenario, seed: int) -> Row:
-    told = play(scenario, seed)
+def _row(policy: str, play: Play, scenario: Scenario, seed: int) -> Row | Missing:
+    try:
+        told = play(scenario, seed)
+    except EvaluateError as error:
+        return Missing(policy, str(error))
     nothing, par = marks(scenario, seed)
     result, faults, effort = told.result, told.faults, told.effort
     return Row(
@@ -224,12 +232,18 @@ def read_csv(text: str, name: str = "the file") -> list[Row]:
     rows: dict[tuple[str, str, int], Row] = {}
     for number, line in enumerate(lines[1:], 2):
         try:
-            row = Row(**{key: _cell(key, cell) for key, cell in zip(head, line, strict=True)})  # type: ignore[arg-type]
+            row = _read_row(head, line)
         except ValueError as error:
             raise EvaluateError(f"{name}, row {number}: {error}") from error
         if rows.setdefault((row.scenario, row.policy, row.seed), row) is not row:
             raise EvaluateError(f"{name}, row {number}: {row.policy} with seed {row.seed} stands there twice")
     return list(rows.values())
+
+
+def _read_row(head: Sequence[str], line: Sequence[str]) -> Row:
+    """Raises ValueError for a cell too many or too few, or that is no number."""
+    cells: dict[str, Any] = {name: _cell(name, cell) for name, cell in zip(head, line, strict=True)}
+    return Row(**cells)
 
 
 def _cell(name: str, text: str) -> str | int | None:

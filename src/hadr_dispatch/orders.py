@@ -109,7 +109,8 @@ def _assign(seen: Observation, unit: Unit, order: Order) -> Answer:
     if not ticks and fits is file and file and file.seen is None:
         return Answer(f"accepted: {unit.id} looks around at {place} for {order.target}")
     when = f"arrives at tick {seen.tick + ticks}" if ticks else "begins at once"
-    return Answer(f"accepted: {unit.id} goes to {place} for {order.target}, {when}", route=route)
+    why = "" if place == order.target else f" for {order.target}"
+    return Answer(f"accepted: {unit.id} goes to {place}{why}, {when}", route=route)
 
 
 def _pointless(unit: Unit, file: File | None, seen: Observation, target: str) -> str | None:

@@ -65,6 +65,13 @@ def marks(scenario: Scenario, seed: int) -> tuple[int, int]:
     return RULES["idle"](scenario, seed).result().points, RULES["par"](scenario, seed).result().points
 
 
+@lru_cache(maxsize=1)
+def marks_by_tick(scenario: Scenario, seed: int) -> Sequence[tuple[int, int]]:
+    """The points that doing nothing and par have at each tick."""
+    nothing, par = (World.retrace(scenario, RULES[name](scenario, seed).log) for name in ("idle", "par"))
+    return [(one.result().points, other.result().points) for one, other in zip(nothing, par, strict=True)]
+
+
 def outcome(policy: str, world: World, effort: Effort | None = None) -> Outcome:
     """What a world has come to."""
     return Outcome(policy, world.result(), faults(world.scenario, world.log), effort or Effort())

@@ -67,7 +67,8 @@ def _unit(seen: Observation, unit: Unit) -> str:
     if doing == "moving":
         ticks = seen.ticks(unit, unit.route[-1])
         when = "" if ticks is None else f", arrives at tick {seen.tick + ticks}"
-        doing = f"moving to {unit.route[-1]} for {unit.target}{when}"
+        why = "" if unit.route[-1] == unit.target else f" for {unit.target}"
+        doing = f"moving to {unit.route[-1]}{why}{when}"
     elif unit.target:
         doing = f"{doing} ({unit.target})"
     load = f"; aboard: {', '.join(unit.patients)}" if unit.patients else ""

@@ -4,7 +4,7 @@ It knows no model, no loop, no file and no clock but its own ticks; and nothing 
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Self, cast
 
@@ -90,6 +90,15 @@ class World:
     @classmethod
     def replay(cls, scenario: Scenario, log: Sequence[Mapping[str, object]]) -> Self:
         """The world that a log leads to. Raises WorldError where this world comes to another state."""
+        *_, world = cls.retrace(scenario, log)
+        return world
+
+    @classmethod
+    def retrace(cls, scenario: Scenario, log: Sequence[Mapping[str, object]]) -> Iterator[Self]:
+        """The world of a log at each of its ticks: one and the same, which moves on when the next is asked for.
+
+        Raises WorldError as `replay` does.
+        """
         if not log:
             raise WorldError("the log is empty")
         head = log[0]
@@ -99,15 +108,20 @@ class World:
                 raise WorldError(
                     f"the log has {name} {head.get(name)!r}, but this is {found!r}; they do not go together"
                 )
-        for line in log[1:]:
-            for told in cast("Sequence[Mapping[str, object]]", line["orders"]):
-                world.apply(order_of(cast("Mapping[str, object]", told["order"])))
-            world.next_tick(cast("int", line["tick"]) - 1)
-            if world.log[-1] != line:
-                raise WorldError(
-                    f"the log has hash {line['hash']} at tick {line['tick']}, but this comes to {world.hash}"
-                )
-        return world
+        yield world
+        for number, line in enumerate(log[1:], 2):
+            try:
+                for told in cast("Sequence[Mapping[str, object]]", line["orders"]):
+                    world.apply(order_of(cast("Mapping[str, object]", told["order"])))
+                world.next_tick(cast("int", line["tick"]) - 1)
+            except (KeyError, TypeError, AttributeError) as error:
+                raise WorldError(f"line {number} of the log is not what a world writes: {error!r}") from error
+            for name, found in world.log[-1].items():
+                if line.get(name) != found:
+                    raise WorldError(
+                        f"the log has {name} {line.get(name)!r} at tick {line['tick']}, but this comes to {found!r}"
+                    )
+            yield world
 
     @property
     def over(self) -> bool:

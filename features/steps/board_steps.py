@@ -1,0 +1,54 @@
+"""Steps about what `hadr-dispatch run` shows."""
+
+import json
+import re
+
+from behave import given, then
+from behave.runner import Context
+from cli_steps import folder
+from rich.cells import cell_len
+from terminal_steps import run_at_terminal
+
+
+@given("I have run {command:command} {arguments:words} at a terminal, with Ctrl-C when it showed {text:json}")
+def step_have_run(context: Context, command: str, arguments: list[str], text: str) -> None:
+    run_at_terminal(context, arguments, (text, "Ctrl-C"), command=command)
+    context.first_code, context.first_screen = context.code, context.screen
+
+
+@then("the first of them exited with {code:d}")
+def step_first(context: Context, code: int) -> None:
+    assert context.first_code == code, f"expected {code}, found {context.first_code}: {context.first_screen}"
+
+
+@then("its screen says at which tick it was interrupted, and that {name} keeps it")
+def step_interrupted(context: Context, name: str) -> None:
+    lines = [json.loads(line) for line in (folder(context) / name).read_text().splitlines()]
+    screen = " ".join(context.first_screen.split())
+    for words in ("hadr-dispatch: interrupted at tick ", f"it is kept in {name}"):
+        assert words in screen, f"expected {words!r}, found {screen}"
+    assert lines, "expected a log, found an empty file"
+
+
+@then("{name} holds each tick once")
+def step_ticks(context: Context, name: str) -> None:
+    lines = [json.loads(line) for line in (folder(context) / name).read_text().splitlines()]
+    ticks = [line.get("tick", 0) for line in lines]
+    assert ticks == list(range(13)), f"expected the ticks 0 to 12, found {ticks}"
+
+
+@then("stderr is the one line {line:json}")
+def step_one_line(context: Context, line: str) -> None:
+    assert context.stderr == f"{line}\n", f"expected {line!r}, found {context.stderr!r}"
+
+
+@then("the screen was never cleared by the model")
+def step_not_cleared(context: Context) -> None:
+    assert "\x1b[2J" not in context.seen and "\x1b]0;" not in context.seen, f"found {context.seen!r}"
+
+
+@then("no line of the board or the report is wider than {width:d} cells")
+def step_width(context: Context, width: int) -> None:
+    lines = [line for line in re.split(r"[\r\n]", context.screen) if not line.startswith("hadr-dispatch:")]
+    wide = [line for line in lines if cell_len(line) > width]
+    assert len(lines) > 20 and not wide, f"expected lines of at most {width} cells, found {wide[:1]} in {len(lines)}"
