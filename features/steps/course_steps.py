@@ -20,7 +20,7 @@ from hadr_course.start import drift, start
 
 FEATURES = Path(__file__).parents[1]
 COURSE = FEATURES.parent / "src/hadr_course"
-SECONDS = 10  # after which an interrupted check is given up; a submission may take twice as long
+SECONDS = 30  # after which an interrupted check is given up; each submission may take twice as long
 COMMAND = str(Path(sys.executable).with_name("hadr-course"))
 
 
@@ -153,7 +153,7 @@ def step_hang(context: Context, count: int) -> None:
             "import time\nfrom pathlib import Path\n\n\n"
             "def agent_loop(provider, messages, tools, *, max_rounds=10):\n"
             "    Path(__file__).with_suffix('.begun').touch()\n"
-            "    time.sleep(60)\n"
+            f"    time.sleep({2 * SECONDS})\n"
         )
 
 
@@ -161,7 +161,7 @@ def step_hang(context: Context, count: int) -> None:
 def step_interrupt(context: Context, whom: str) -> None:
     context.before = processes()
     process = subprocess.Popen(
-        [COMMAND, "check", *map(str, context.submissions)],
+        [COMMAND, "check", "--seconds", str(2 * SECONDS), *map(str, context.submissions)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
