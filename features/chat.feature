@@ -96,3 +96,14 @@ Feature: A chat
       | this chat:    | Ctrl-D    |
     Then it exits with 0
     And the session "talk.jsonl" holds "user, user, assistant, user, assistant"
+
+  Scenario Outline: CHAT-6: where nobody can chat a task is asked for, and said where it can come from
+    When I run hadr-agent without a task, and its stdin is <stdin>
+    Then it exits with 2
+    And the complaint says "there is no task. Give it in quotes: hadr-agent "roll two dice and tell me the time"<more>"
+    And stderr does not say "<not said>"
+
+    Examples:
+      | stdin  | more                          | not said |
+      | a pipe | , or let - read it from stdin | chat     |
+      | closed |                               | stdin    |

@@ -4,20 +4,21 @@ Feature: The command line
   a full answer, 4 provider error, 130 interrupted.
 
   Scenario Outline: CLI-1: without a key, the course's tasks are done offline, with the real tools
-    When I run hadr-agent "<task>"
+    When I run hadr-agent <limit> "<task>"
     Then it exits with 0
     And stdout matches "<answer>"
-    And stderr says "offline"
+    And stderr says "offline: a stand-in plays scripts" once
     And stderr says "<call>"
 
     Examples:
-      | task                                              | answer                                          | call           |
-      | why is the sky blue?                              | Rayleigh                                        | round 1        |
-      | roll two dice and tell me the time                | ^You rolled a \*\*[1-6]\*\* and a \*\*[1-6]\*\*, and it is \*\*\d\d:\d\d\*\* | → roll_dice |
-      | what is 2**31 - 1?                                | ^2\*\*31 - 1 is \*\*2147483647\*\*\.$           | → calculate    |
-      | what's the secret message?                        | ^The secret message is: \*\*\w.+\*\*$           | → decode       |
-      | what files are in this project and what is it for? | notes\.md                                      | → list_files   |
-      | write me a poem                                   | OPENAI_API_KEY.*OPENAI_BASE_URL                 | stand-in       |
+      | limit                                | task                                              | answer                                          | call           |
+      | "--max-rounds" "3"                   | why is the sky blue?                              | Rayleigh                                        | round 1        |
+      | "--max-rounds" "3"                   | roll two dice and tell me the time                | ^You rolled a \*\*[1-6]\*\* and a \*\*[1-6]\*\*, and it is \*\*\d\d:\d\d\*\* | → roll_dice |
+      | "--max-rounds" "3"                   | what is 2**31 - 1?                                | ^2\*\*31 - 1 is \*\*2147483647\*\*\.$           | → calculate    |
+      | "--max-rounds" "3"                   | what's the secret message?                        | ^The secret message is: \*\*\w.+\*\*$           | → decode       |
+      | "--max-rounds" "3"                   | what files are in this project and what is it for? | notes\.md                                      | → list_files   |
+      | "--max-rounds" "3"                   | write me a poem                                   | OPENAI_API_KEY.*OPENAI_BASE_URL                 | stand-in       |
+      | "--max-rounds" "1" "--final-answer" | what's the secret message?                        | OPENAI_API_KEY.*OPENAI_BASE_URL                 | asking once more |
 
   Scenario: CLI-2: the secret is fetched in one round and decoded in the next
     When I run hadr-agent "--json" "what's the secret message?"

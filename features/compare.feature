@@ -39,6 +39,26 @@ Feature: Prompts side by side
       | "compare" "a.md" "Count"                      | the task goes behind --          |
       | "compare" "a.md" "--" "Count" "more"          | the task goes behind --          |
       | "compare" "--" "Count"                        | the following arguments are required: PROMPT |
-      | "compare" "a.md" "no.md" "--" "Count"         | the prompt cannot be read: no.md |
+      | "compare" "a.md" "no.md" "--" "Count"         | the system prompt cannot be read: no.md |
       | "compare" "a.md" "--prices" "1,2" "--" "Count" | --prices takes three numbers    |
       | "compare" "a.md" "-n" "0" "--" "Count"        | must be at least 1, not '0'      |
+
+  Scenario: COMPARE-3: a prompt is sent as a run would send it: without the space around it, and not at all if it is empty
+    Given the file padded.md
+      """
+
+      Be kind.
+
+      """
+    And the file empty.md
+      """
+
+      """
+    And a model that plays
+      """
+      {"say": "One."}
+      {"say": "Two."}
+      """
+    When I run hadr-agent "compare" "padded.md" "empty.md" "--" "Count"
+    Then it exits with 0
+    And the requests hold "system: Be kind., user: Count; user: Count"

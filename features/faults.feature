@@ -2,18 +2,24 @@ Feature: Faults of providers
   Providers limit, overload, time out, filter and refuse. Whoever waits wants to see it happen, and to read what it was
   and what to do; the history must come out of it whole, so that the same session can go on.
 
-  Scenario: FAULT-1: a request that is tried again is seen, with the reason and the wait
+  Scenario Outline: FAULT-1: a request that is tried again is seen, each time once, with the reason and the wait
     Given a model that plays
       """
+      {"calls": [{"name": "now"}]}
       {"fault": {"status": 429, "headers": {"retry-after-ms": "10"}}}
       {"fault": {"status": 503, "headers": {"retry-after-ms": "10"}}}
       {"say": "At last."}
       """
-    When I run hadr-agent "--quiet" "Hello"
+    When I run hadr-agent <limit> "--quiet" "Hello"
     Then it exits with 0
     And stdout is "At last."
-    And stderr says "too many requests (HTTP 429); trying again in 0.0 s (1 of 3)"
-    And stderr says "HTTP 503; trying again in 0.0 s (2 of 3)"
+    And stderr says "too many requests (HTTP 429); trying again in 0.0 s (1 of 3)" once
+    And stderr says "HTTP 503; trying again in 0.0 s (2 of 3)" once
+
+    Examples: in a round of the loop, and in the one that asks for an answer after it
+      | limit                               |
+      | "--max-rounds" "2"                  |
+      | "--max-rounds" "1" "--final-answer" |
 
   Scenario Outline: FAULT-2: a history that no longer fits is recognised, is not sent again, and stays in the session
     Given a model that plays
@@ -81,3 +87,21 @@ Feature: Faults of providers
     Given a provider with a time limit of 0.2 seconds, and a model that takes 5
     When the model is asked once
     Then the call fails and says "no reply within the time limit"
+
+  Scenario Outline: FAULT-7: a run that failed says how to go on, if there is something to go on with
+    Given a model that plays
+      """
+      <first>
+      {"fault": {"status": 400}}
+      """
+    When I run hadr-agent <session> "Go on"
+    Then it exits with 4
+    And stderr says "<said>"
+    And stderr does not say "<not said>"
+
+    Examples:
+      | first                        | session                 | said                                    | not said       |
+      | {"calls": [{"name": "now"}]} | "--quiet"               | The next time, --session FILE keeps     | To go on       |
+      | {"calls": [{"name": "now"}]} | "--session" "s.jsonl"   | hadr-agent --session s.jsonl --continue | The next time  |
+      | {"fault": {"status": 400}}   | "--quiet"               | HTTP 400                                | you can go on  |
+      | {"fault": {"status": 400}}   | "--session" "s.jsonl"   | hadr-agent --session s.jsonl --continue | The next time  |

@@ -107,6 +107,7 @@ Feature: Limits
     And the last of them ends with one more user message, and with tool_choice none if it offers tools
     And it exits with <code>
     And stderr says "<words>"
+    And the closing table numbers its rounds "1, 2"
     And the session ends with <end>
 
     Examples:

@@ -12,16 +12,25 @@ Feature: The project keeps its shape
     Then <room> imports none of <forbidden>
 
     Examples:
-      | room       | forbidden                                                                     |
-      | agent      | display, settings, cli, scripted, example_tools, rich, dotenv, httpx2         |
-      | tools      | agent, provider, display, settings, cli, scripted, openai, rich, dotenv       |
-      | provider   | agent, display, settings, cli, scripted, rich, dotenv                         |
-      | thinking   | agent, tools, provider, display, settings, cli, scripted, openai, rich        |
-      | settings   | agent, tools, provider, display, cli, scripted, openai, rich                  |
-      | scripted   | agent, display, settings, cli, rich, dotenv                                   |
-      | every room | cli                                                                           |
-      | every room but display | rich                                                              |
-      | every room but settings | dotenv                                                           |
+      | room                                  | forbidden                                                                                   |
+      | agent                                 | display, settings, scripted, example_tools, httpx2                                          |
+      | tools                                 | agent, provider, display, settings, scripted, openai                                        |
+      | provider                              | agent, display, settings, scripted                                                          |
+      | thinking                              | agent, tools, provider, display, settings, scripted, openai                                 |
+      | settings                              | agent, tools, provider, display, scripted, openai                                           |
+      | scripted                              | agent, display, settings                                                                    |
+      | text_tools                            | agent, limits, transcript, chat, report, compare, display, settings, scripted, httpx2       |
+      | transcript                            | agent, limits, thinking, chat, report, compare, display, settings, scripted, openai, httpx2 |
+      | limits                                | transcript, thinking, chat, report, compare, display, settings, scripted, openai, httpx2    |
+      | chat                                  | agent, limits, transcript, thinking, report, compare, settings, scripted, openai, httpx2    |
+      | report                                | agent, limits, transcript, chat, compare, display, settings, scripted, openai, httpx2       |
+      | compare                               | tools, limits, transcript, chat, report, display, settings, scripted, openai, httpx2        |
+      | every room                            | cli, hadr_course, hadr_dispatch                                                             |
+      | every room but display                | rich                                                                                        |
+      | every room but settings               | dotenv                                                                                      |
+      | every room of hadr_course             | cli, hadr_dispatch, rich, dotenv                                                            |
+      | every room of hadr_dispatch           | cli, hadr_course, dotenv                                                                    |
+      | every room of hadr_dispatch but board | rich                                                                                        |
 
   Scenario Outline: PROJECT-3: what costs time is loaded when it is needed
     When Python runs <code>
@@ -60,6 +69,8 @@ Feature: The project keeps its shape
 
     Examples:
       | code                                                  | error      | words                                 |
+      | OpenAIProvider(OpenAI(), "m", tools=[])               | TypeError  | tools: the provider itself puts this into each request |
+      | OpenAIProvider(OpenAI(), "m").with_options(stream=1)  | TypeError  | stream: the provider itself puts this into each request |
       | agent_loop(provider, [], Toolbox(), max_rounds=0)     | ValueError | max_rounds must be at least 1, not 0  |
       | agent_loop(provider, [], Toolbox(), max_rounds=-3)    | ValueError | max_rounds must be at least 1, not -3 |
       | Toolbox(now, now)                                     | ValueError | two tools are called 'now'            |

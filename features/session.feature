@@ -104,8 +104,12 @@ Feature: Sessions
       | user, result c9, answer                      | nothing        | user, answer                             | message 2: a result that no open call   |
       | user, calls c1, result c1, result c1, answer | nothing        | user, calls c1, result c1, answer        | message 4: a result that no open call   |
       | system, user, system, answer                 | nothing        | system, user, answer                     | message 3: a system message             |
-      | user, broken c1, result c1, answer           | nothing        | user, mended c1, result c1, answer       | message 2: a turn that providers refuse |
-      | user, broken c1                              | interrupted c1 | user, mended c1, interrupted c1          | message 2: a turn that providers refuse |
+      | user, broken c1, result c1, answer           | nothing        | user, emptied c1, result c1, answer      | message 2: a turn that providers refuse |
+      | user, broken c1                              | interrupted c1 | user, emptied c1, interrupted c1         | message 2: a turn that providers refuse |
+      | user, parsed c1, result c1, answer           | nothing        | user, dumped c1, result c1, answer       | message 2: a turn that providers refuse |
+      | user, untyped c1, result c1, answer          | nothing        | user, calls c1, result c1, answer        | message 2: a turn that providers refuse |
+      | user, nameless c1, result c1, answer         | nothing        | user, unnamed c1, result c1, answer      | message 2: a turn that providers refuse |
+      | user, missing c1, result c1, answer          | nothing        | user, filled c1, result c1, answer       | message 2: a turn that providers refuse |
       | user, no calls, user                         | nothing        | user, silence, user                      | message 2: a turn that providers refuse |
       | user, calls c1 c1, result c1, result c1      | nothing        | user, calls c1 m00002001, result c1, result m00002001 | message 2: a turn that providers refuse |
       | user, calls c1 c1, result c1                 | interrupted m00002001 | user, calls c1 m00002001, result c1, interrupted m00002001 | 'm00002001' had no result |

@@ -11,8 +11,9 @@ Feature: Looking at a session
       {"role": "tool", "tool_call_id": "c1", "content": "[9]"}
       {"role": "assistant", "content": "", "tool_calls": [{"id": "c2", "type": "function", "function": {"name": "calculate", "arguments": "{}"}}]}
       {"role": "tool", "tool_call_id": "c2", "content": "Error: the arguments could not be read, so nothing was run: they are not valid JSON"}
-      {"role": "assistant", "content": "", "tool_calls": [{"id": "c3", "type": "function", "function": {"name": "calculate", "arguments": "{\"expression\": \"9 + 1\"}"}}]}
+      {"role": "assistant", "content": "", "tool_calls": [{"id": "c3", "type": "function", "function": {"name": "calculate", "arguments": "{\"expression\": \"9 + 1\"}"}}, {"id": "c4", "type": "function", "function": {"name": "read_file", "arguments": "{\"path\": \"no.md\"}"}}]}
       {"role": "tool", "tool_call_id": "c3", "content": "10"}
+      {"role": "tool", "tool_call_id": "c4", "content": "Error: no.md could not be read"}
       {"role": "assistant", "content": "<think>\nDone.\n</think>\n\nIt is [bold]10[/bold]."}
       """
 
@@ -32,6 +33,7 @@ Feature: Looking at a session
       | the cache broke: message 5 was replayed with other arguments    |
       | It is [bold]10[/bold].                                          |
       | 4 rounds                                                        |
+    And stdout says "the cache broke" once
 
   Scenario: SHOW-2: the page is one file without scripts, and shows hostile text as text
     When I run hadr-agent "show" "run.jsonl" "--html" "run.html"
@@ -51,11 +53,13 @@ Feature: Looking at a session
     Then it exits with 0
     And stdout is "It is [bold]10[/bold]."
     And stderr says "c1: recorded '[9]', now '["
-    And stderr says "replay: 2 results of 3 differ from the recorded ones"
+    And stderr says "replay: 3 results of 4 differ from the recorded ones"
 
-  Scenario: SHOW-5: a session that stopped at a limit is replayed up to there
+  Scenario: SHOW-5: a session of several tasks that stopped at a limit is replayed up to there, its rounds numbered through
     Given the file cut.jsonl
       """
+      {"role": "user", "content": "Hello"}
+      {"role": "assistant", "content": "Hello."}
       {"role": "user", "content": "2 + 3"}
       {"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "calculate", "arguments": "{\"expression\": \"2 + 3\"}"}}]}
       {"role": "tool", "tool_call_id": "c1", "content": "5"}
@@ -63,6 +67,7 @@ Feature: Looking at a session
     When I run hadr-agent "--replay" "cut.jsonl"
     Then it exits with 3
     And stdout is empty
+    And stderr says "round 2"
     And stderr says "replay: 0 results of 1 differ from the recorded ones"
 
   Scenario Outline: SHOW-6: what cannot be shown or written is said
@@ -81,3 +86,27 @@ Feature: Looking at a session
       | "show" "nowhere.jsonl"                     | nowhere.jsonl cannot be read: No such file        |
       | "show" "run.jsonl" "--html" "no/where.html" | no/where.html cannot be written: No such file    |
       | "--replay" "notes.txt"                     | notes.txt is not a session: line 1                |
+
+  Scenario: SHOW-7: a replay is one JSON document if that is asked for: its rounds, tokens and messages from end to end
+    Given the file talk.jsonl
+      """
+      {"role": "user", "content": "Hello"}
+      {"role": "assistant", "content": "Hello."}
+      {"role": "user", "content": "2 + 3"}
+      {"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "calculate", "arguments": "{\"expression\": \"2 + 3\"}"}}]}
+      {"role": "tool", "tool_call_id": "c1", "content": "6"}
+      {"role": "assistant", "content": "Five."}
+      """
+    When I run hadr-agent "--replay" "talk.jsonl" "--json"
+    Then it exits with 0
+    And stdout is one JSON document with
+      | path                | value      |
+      | answer              | "Five."    |
+      | stop                | "answered" |
+      | rounds.0.tool_calls | 0          |
+      | rounds.1.tool_calls | 1          |
+      | rounds.2.round      | 3          |
+      | messages.1.content  | "Hello."   |
+      | messages.4.content  | "5"        |
+    And its tokens are those of its rounds
+    And stderr says "replay: 1 result of 1 differ from the recorded ones"

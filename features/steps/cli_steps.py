@@ -105,6 +105,13 @@ def step_run(context: Context, command: str, arguments: list[str]) -> None:
     run(context, arguments, command=command)
 
 
+@when("I run hadr-agent without a task, and its stdin is {stdin}")
+def step_run_without_task(context: Context, stdin: str) -> None:
+    line = ["sh", "-c", {"a pipe": 'echo Hello | "$0"', "closed": '"$0" <&-'}[stdin], program("hadr-agent")]
+    done = subprocess.run(line, cwd=folder(context), env=environment(context), capture_output=True, text=True)
+    context.code, context.stdout, context.stderr = done.returncode, done.stdout, done.stderr
+
+
 @when("I run hadr-agent {arguments:words} into a pipe that is closed at once, stderr is read")
 def step_run_into_closed_pipe(context: Context, arguments: list[str]) -> None:
     reader, writer = os.pipe()
@@ -156,6 +163,19 @@ def step_stderr_says(context: Context, text: str) -> None:
     assert text in context.stderr, f"expected {text!r}, found {context.stderr!r}"
 
 
+@then('stderr says "{text}" once')
+def step_stderr_says_once(context: Context, text: str) -> None:
+    found = context.stderr.count(text)
+    assert found == 1, f"expected {text!r} once, found it {found} times in {context.stderr!r}"
+
+
+@then('the closing table numbers its rounds "{numbers}"')
+def step_table(context: Context, numbers: str) -> None:
+    table = re.search(r"^round +tool calls .*\n((?: *\d+ .*\n)+) +all ", context.stderr, re.MULTILINE)
+    found = ", ".join(line.split()[0] for line in table[1].splitlines()) if table else context.stderr
+    assert found == numbers, f"expected the rounds {numbers}, found {found}"
+
+
 @then('stderr says ""')
 def step_stderr_empty(context: Context) -> None:
     assert context.stderr == "", f"expected nothing on stderr, found {context.stderr!r}"
@@ -199,6 +219,13 @@ def step_document(context: Context) -> None:
             value = value[int(key) if isinstance(value, list) else key]
         expected = json.loads(row["value"])
         assert value == expected, f"{row['path']}: expected {expected!r}, found {value!r}"
+
+
+@then("its tokens are those of its rounds")
+def step_tokens(context: Context) -> None:
+    found = document(context)
+    expected = sum(each["usage"]["prompt_tokens"] for each in found["rounds"])
+    assert found["usage"]["prompt_tokens"] == expected, f"expected {expected} prompt tokens, found {found['usage']}"
 
 
 @then("the document's rounds made {calls:json} tool calls")

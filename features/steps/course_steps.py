@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,9 +16,11 @@ from behave.runner import Context
 
 from hadr_course.examine import examine
 from hadr_course.judge import judge, probes
-from hadr_course.start import start
+from hadr_course.start import drift, start
 
 FEATURES = Path(__file__).parents[1]
+COURSE = FEATURES.parent / "src/hadr_course"
+SECONDS = 30  # after which an interrupted check is given up; each submission may take twice as long
 COMMAND = str(Path(sys.executable).with_name("hadr-course"))
 
 
@@ -139,6 +142,63 @@ def step_page(context: Context) -> None:
     assert not missing and "<script" not in page, f"expected all three and no script, found {json.dumps(page)[:300]}"
 
 
+# --- the command
+
+
+@given("{count:d} submissions that hang")
+def step_hang(context: Context, count: int) -> None:
+    context.submissions = [in_folder(context) / f"{number}.py" for number in range(count)]
+    for path in context.submissions:
+        path.write_text(
+            "import time\nfrom pathlib import Path\n\n\n"
+            "def agent_loop(provider, messages, tools, *, max_rounds=10):\n"
+            "    Path(__file__).with_suffix('.begun').touch()\n"
+            f"    time.sleep({2 * SECONDS})\n"
+        )
+
+
+@when("hadr-course check is run on them, and Ctrl-C reaches {whom}")
+def step_interrupt(context: Context, whom: str) -> None:
+    context.before = processes()
+    process = subprocess.Popen(
+        [COMMAND, "check", "--seconds", str(2 * SECONDS), *map(str, context.submissions)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # behave may run with it ignored
+    )
+    try:
+        until = time.monotonic() + SECONDS
+        while not any(path.with_suffix(".begun").exists() for path in context.submissions):
+            assert time.monotonic() < until, "expected a submission to begin, found none"
+            time.sleep(0.05)
+        (os.killpg if whom.startswith("all") else os.kill)(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=SECONDS)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+    context.done = subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+@when("hadr-course check is run on {path} with {seconds:d} seconds")
+def step_check_with(context: Context, path: str, seconds: int) -> None:
+    command = [COMMAND, "check", "--seconds", str(seconds), path]
+    context.done = subprocess.run(command, cwd=FEATURES, capture_output=True, text=True)
+
+
+@then('it complains with the one line "{line}"')
+def step_one_line(context: Context, line: str) -> None:
+    found = context.done.stderr
+    assert found == f"{line}\n", f"expected {line!r} alone on stderr, found {found!r}"
+
+
+@then('its output does not say "{words}"')
+def step_says_not(context: Context, words: str) -> None:
+    said = context.done.stdout + context.done.stderr
+    assert words not in said, f"expected no {words!r}, found {said}"
+
+
 # --- starters
 
 
@@ -153,6 +213,30 @@ def git(place: Path, *command: str) -> str:
     done = subprocess.run(["git", *who, *command], cwd=place, capture_output=True, text=True)
     assert done.returncode == 0, f"git {' '.join(command)}: {done.stdout}{done.stderr}"
     return done.stdout
+
+
+@given("phase {phase:d} of the starter, with {old} changed to {new}")
+def step_phase(context: Context, phase: int, old: str, new: str) -> None:
+    text = (COURSE / f"starter/phase{phase}.py").read_text()
+    assert old in text or old == "nothing", f"expected {old!r} in phase {phase}, found none"
+    context.phase = in_folder(context) / "agent.py"
+    context.phase.write_text(text.replace(old, new))
+
+
+@when("it is compared with the finished loop")
+def step_compared(context: Context) -> None:
+    context.drift = list(drift(COURSE.parent / "hadr_agent/agent.py", context.phase))
+
+
+@then('what is not as in the finished loop is "{names}"')
+def step_drift(context: Context, names: str) -> None:
+    expected = [f"{name} is not as in the finished loop" for name in names.split(", ")]
+    assert context.drift == expected, f"expected {expected}, found {context.drift}"
+
+
+@then('what is not as in the finished loop is ""')
+def step_no_drift(context: Context) -> None:
+    assert not context.drift, f"expected nothing, found {context.drift}"
 
 
 @given("a starter at phase {phase:d}")

@@ -13,15 +13,17 @@ from behave import then, when
 from behave.parser import parse_file
 from behave.runner import Context
 from cli_steps import folder, run
+from openai import OpenAI
 
 import hadr_agent
 from hadr_agent.agent import agent_loop
 from hadr_agent.example_tools import now
+from hadr_agent.provider import OpenAIProvider
 from hadr_agent.scripted import ScriptedProvider
 from hadr_agent.tools import Toolbox
 
 ROOT = Path(__file__).parents[2]
-ROOMS = sorted((ROOT / "src" / "hadr_agent").glob("*.py"))
+ROOMS = sorted((ROOT / "src").glob("hadr_*/*.py"))
 
 
 @when("agent.py is read")
@@ -59,17 +61,17 @@ def step_read_imports(context: Context) -> None:
                 names |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
                 names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        context.imports[room.stem] = {
-            part for name in names for part in name.removeprefix("hadr_agent.").split(".")[:1]
-        }
+        found = {part for name in names for part in name.removeprefix("hadr_agent.").split(".")[:1]}
+        context.imports.setdefault(room.parent.name, {})[room.stem] = found
 
 
 @then("{room} imports none of {forbidden}")
 def step_arrows(context: Context, room: str, forbidden: str) -> None:
-    every, _, allowed = room.partition(" but ")
-    rooms = [name for name in context.imports if name not in ("__init__", allowed)] if "every" in every else [room]
-    for name in rooms:
-        found = context.imports[name] & set(forbidden.split(", "))
+    which, _, allowed = room.partition(" but ")
+    which, _, package = which.partition(" of ")
+    imports = context.imports[package or "hadr_agent"]
+    for name in imports.keys() - {allowed} if which == "every room" else [which]:
+        found = imports[name] & set(forbidden.split(", "))
         assert not found, f"expected {name} to import none of {forbidden}, found {', '.join(sorted(found))}"
 
 
@@ -165,6 +167,7 @@ def step_readme_loop(context: Context) -> None:
 @when("a caller writes {code}")
 def step_caller(context: Context, code: str) -> None:
     names = {"agent_loop": agent_loop, "Toolbox": Toolbox, "now": now, "provider": ScriptedProvider([]), "print": print}
+    names |= {"OpenAIProvider": OpenAIProvider, "OpenAI": lambda: OpenAI(api_key="none")}
     try:
         eval(code, names)
         context.error = None

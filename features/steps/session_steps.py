@@ -27,16 +27,26 @@ WHOLE = [
     b'{"role":"assistant","content":"Gone.","unknown":null}\n',
 ]
 KEYS = frozenset({"unknown", "reasoning_content", "extra_content"})
+CALLS: dict[str, dict[str, object]] = {
+    "calls": {"type": "function", "function": {"name": "f", "arguments": ' {"n" :1}'}},
+    "broken": {"type": "function", "function": {"name": "f", "arguments": '{"n": '}},
+    "emptied": {"type": "function", "function": {"name": "f", "arguments": "{}"}},
+    "parsed": {"type": "function", "function": {"name": "f", "arguments": {"n": 1}}},
+    "dumped": {"type": "function", "function": {"name": "f", "arguments": '{"n": 1}'}},
+    "untyped": {"function": {"name": "f", "arguments": ' {"n" :1}'}},
+    "nameless": {"type": "function", "function": {"name": "", "arguments": ' {"n" :1}'}},
+    "unnamed": {"type": "function", "function": {"name": "unnamed_tool", "arguments": ' {"n" :1}'}},
+    "missing": {},
+    "filled": {"type": "function", "function": {"name": "unnamed_tool", "arguments": "{}"}},
+}
 
 
 def message_of(word: str) -> dict[str, object]:
     """The message that a word or two stand for: "user", "calls c1 c2", "result c1" …"""
     kind, _, rest = word.partition(" ")
     idents = rest.split()
-    if kind in ("calls", "broken", "mended"):
-        arguments = {"calls": ' {"n" :1}', "broken": '{"n": ', "mended": "{}"}[kind]
-        calls = [{"id": each, "type": "function", "function": {"name": "f", "arguments": arguments}} for each in idents]
-        return {"role": "assistant", "content": None, "tool_calls": calls}
+    if kind in CALLS:
+        return {"role": "assistant", "content": None, "tool_calls": [{"id": each, **CALLS[kind]} for each in idents]}
     if kind in ("result", "interrupted"):
         return {"role": "tool", "tool_call_id": rest, "content": kind}
     words: dict[str, dict[str, object]] = {
@@ -292,11 +302,13 @@ def histories() -> st.SearchStrategy[list[dict[str, object]]]:
     """Histories in any order of messages, with any texts; the ids within a turn differ, as the provider sees to."""
     text = st.text(st.characters(exclude_categories=()), max_size=8)
     idents = st.sampled_from(["c1", "c2", "", "grep:3"])
-    broken = st.sampled_from(["", "null", "[1]", '{"a": ', '{"a": NaN}', "{}{}"]) | text | st.none()
+    broken = st.sampled_from(["", "null", "[1]", '{"a": ', '{"a": NaN}', "{}{}", {"a": 1}]) | text | st.none()
     arguments = st.sampled_from(["{}", ' {"a" :1}']) | broken
-    functions = st.fixed_dictionaries({"name": st.sampled_from(["f", "a.b"]), "arguments": arguments})
+    functions = st.fixed_dictionaries({"name": st.sampled_from(["f", "a.b", ""]), "arguments": arguments})
     calls = st.lists(
-        st.fixed_dictionaries({"id": idents.filter(bool), "type": st.just("function"), "function": functions}),
+        st.fixed_dictionaries(
+            {"id": idents.filter(bool)}, optional={"type": st.just("function"), "function": functions}
+        ),
         max_size=3,
         unique_by=lambda call: call["id"],
     )

@@ -50,6 +50,12 @@ def step_order(context: Context) -> None:
         at = found + len(row["text"])
 
 
+@then('stdout says "{text}" once')
+def step_once(context: Context, text: str) -> None:
+    found = context.stdout.count(text)
+    assert found == 1, f"expected {text!r} once, found it {found} times in {context.stdout!r}"
+
+
 @then("stdout is empty")
 def step_no_stdout(context: Context) -> None:
     assert context.stdout == "", f"expected nothing on stdout, found {context.stdout!r}"
@@ -131,3 +137,12 @@ def step_asked_under(context: Context, one: str, first: int, other: str, second:
     found = [request.messages[0]["content"] for request in context.app.requests]
     expected = [one] * first + [other] * second
     assert found == expected, f"expected the system prompts {expected}, found {found}"
+
+
+@then('the requests hold "{words}"')
+def step_requests_hold(context: Context, words: str) -> None:
+    found = "; ".join(
+        ", ".join(f"{message['role']}: {message['content']}" for message in request.messages)
+        for request in context.app.requests
+    )
+    assert found == words, f"expected the requests {words}; found {found}"

@@ -151,8 +151,9 @@ def _run(options: argparse.Namespace) -> int:
         print(f"hadr-agent {version('hadr-agent')}")
         return ANSWERED
     options.chatting = options.task is None and not options.go_on and not options.replay
-    if options.chatting and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError('there is no task. Give it in quotes: hadr-agent "roll two dice and tell me the time"')
+    if options.chatting and not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
+        piped = ", or let - read it from stdin" if sys.stdin and not sys.stdin.isatty() else ""
+        raise UsageError(f'there is no task. Give it in quotes: hadr-agent "roll two dice and tell me the time"{piped}')
     task = None if options.task is None else _task(options.task)
 
     from hadr_agent.display import Display
@@ -191,7 +192,7 @@ def _play(
     from hadr_agent.agent import agent_loop
     from hadr_agent.display import shortfall
     from hadr_agent.limits import final_answer, token_budget
-    from hadr_agent.provider import ProviderError
+    from hadr_agent.provider import OpenAIProvider, ProviderError
     from hadr_agent.transcript import SessionError
 
     display.begin()
@@ -202,7 +203,7 @@ def _play(
         )
         if options.final_answer and result.stop not in ("answered", "no_answer"):
             display.notice(f"{shortfall(result)}; asking once more, for an answer with what is known")
-            last = _provider(_settings(options.model), options, display, tool_choice="none")
+            last = provider.with_options(tool_choice="none") if isinstance(provider, OpenAIProvider) else provider
             final = final_answer(last, messages, tools, display.on_event)
             result = replace(final, rounds=result.rounds + 1, usage=result.usage + final.usage)
         problem = shortfall(result)
@@ -222,7 +223,8 @@ def _play(
         display.error(problem)
         if result.stop not in ("answered", "no_answer") and not options.chatting:
             display.so_far(messages)
-            display.notice(_how_to_go_on(options))
+            if result.rounds or options.session is not None:
+                display.notice(_how_to_go_on(options))
     return code
 
 
@@ -298,6 +300,8 @@ def _system_prompt(file: str | None) -> list[Message]:
 
 def _replay(options: argparse.Namespace, tools: Toolbox, display: Display) -> int:
     """Play the assistant turns of a saved session again, with real tools, and say where their results differ."""
+    from dataclasses import replace
+
     from hadr_agent.agent import agent_loop
     from hadr_agent.provider import ProviderError
     from hadr_agent.scripted import Script, ScriptedProvider
@@ -313,7 +317,7 @@ def _replay(options: argparse.Namespace, tools: Toolbox, display: Display) -> in
     provider = ScriptedProvider(Script(turns), on_delta=None if options.no_stream else display.on_delta)
     display.hint(f"replay: {options.replay} answers in place of the model, the tools are real")
     messages: list[Message] = []
-    answer = ""
+    result, problem, code = display.unfinished("no_answer", messages), None, NO_FULL_ANSWER
     try:
         for place, message in enumerate(recorded):
             if message["role"] in ("system", "developer", "user"):
@@ -322,15 +326,20 @@ def _replay(options: argparse.Namespace, tools: Toolbox, display: Display) -> in
                 following = [later["role"] for later in recorded[place + 1 :]]
                 rounds = following[: following.index("user") if "user" in following else None].count("assistant")
                 if rounds:
-                    result = agent_loop(provider, messages, tools, max_rounds=rounds, on_event=display.on_event)
-                    answer = result.answer
+                    played = agent_loop(provider, messages, tools, max_rounds=rounds, on_event=display.on_event)
+                    result = replace(played, usage=result.usage + played.usage)
+                    code = ANSWERED if result.answer else NO_FULL_ANSWER
     except ProviderError as error:
-        display.error(str(error))
-        return PROVIDER
-    if answer:
-        display.answer(answer)
-    display.differences(recorded, messages)
-    return ANSWERED if answer else NO_FULL_ANSWER
+        result, problem, code = display.unfinished("provider_error", messages), str(error), PROVIDER
+    if options.json:
+        display.document(result, problem)
+    elif result.answer:
+        display.answer(result.answer)
+    if problem:
+        display.error(problem)
+    else:
+        display.differences(recorded, messages)
+    return code
 
 
 def _read(path: Path, what: str) -> str:
@@ -392,8 +401,8 @@ def _tools_of_file(name: str | None) -> list[Tool]:
     return [tool for tool in dict.fromkeys(found) if tool.function.__module__ == "hadr_tools_file"]
 
 
-def _provider(settings: Settings, options: argparse.Namespace, display: Display, **request: object) -> Provider:
-    """The provider that the settings ask for. `request`: further members of its requests."""
+def _provider(settings: Settings, options: argparse.Namespace, display: Display) -> Provider:
+    """The provider that the settings ask for."""
     on_delta = None if options.no_stream else display.on_delta
     if settings.offline:
         from hadr_agent.scripted import ScriptedProvider, StandIn
@@ -404,8 +413,7 @@ def _provider(settings: Settings, options: argparse.Namespace, display: Display,
     from hadr_agent.text_tools import TextToolProvider
 
     client = _client(settings, display.notice)
-    drop = settings.drop_fields
-    provider = OpenAIProvider(client, settings.model, on_delta=on_delta, drop_fields=drop, **request)
+    provider = OpenAIProvider(client, settings.model, on_delta=on_delta, drop_fields=settings.drop_fields)
     return TextToolProvider(provider) if options.wire == "text" else provider
 
 
@@ -534,6 +542,7 @@ def _compare(argv: list[str]) -> int:
     )
     parser.add_argument("--model", help="the model (default: HADR_MODEL)")
     parser.add_argument("--prices", metavar="NEW,CACHED,OUT", help="what a million tokens cost: new, cached, output")
+    parser.set_defaults(no_stream=True, wire="native")
     before, dashes, task = argv, "", [""]
     if "--" in argv:
         before, dashes, task = argv[: argv.index("--")], "--", argv[argv.index("--") + 1 :]
@@ -541,7 +550,7 @@ def _compare(argv: list[str]) -> int:
     if not dashes or len(task) != 1:
         raise UsageError('the task goes behind --, in quotes: hadr-agent compare a.md b.md -- "the task"')
     said = _task(task[0])
-    prompts = {name: _text(name, "the prompt") for name in options.prompts}
+    prompts = {name: _system_prompt(name) for name in options.prompts}
     settings = _settings(options.model)
 
     from hadr_agent.agent import LoopResult, agent_loop
@@ -555,9 +564,7 @@ def _compare(argv: list[str]) -> int:
         prices = Prices(*map(float, options.prices.split(","))) if options.prices else None
     except (TypeError, ValueError):
         raise UsageError(f"--prices takes three numbers, such as 0.30,0.03,1.20, not {options.prices!r}") from None
-    display = Display()
-    options.no_stream, options.wire = True, "native"
-    provider = _provider(settings, options, display)
+    provider = _provider(settings, options, Display())
 
     def play(messages: list[Message]) -> LoopResult:
         return agent_loop(provider, messages, Toolbox(*STARTER_TOOLS), max_rounds=options.max_rounds)
@@ -567,12 +574,6 @@ def _compare(argv: list[str]) -> int:
     except ProviderError as error:
         return _complain(str(error), PROVIDER)
     return ANSWERED
-
-
-def _text(name: str, what: str) -> str:
-    from pathlib import Path
-
-    return _read(Path(name), what)
 
 
 if __name__ == "__main__":

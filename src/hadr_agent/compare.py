@@ -30,14 +30,19 @@ class Prices:
 
 
 def compare(
-    prompts: Mapping[str, str], task: str, runs: int, play: Callable[[list[Message]], LoopResult], prices: Prices | None
+    prompts: Mapping[str, Sequence[Message]],
+    task: str,
+    runs: int,
+    play: Callable[[list[Message]], LoopResult],
+    prices: Prices | None,
 ) -> str:
-    """Play the task so many times under each prompt and return a table of the means, one line a prompt."""
+    """Play the task so many times under each prompt and return a table of the means, one line a prompt.
+
+    prompts: by name, the messages that stand before the task.
+    """
     rows: list[Sequence[str]] = [HEAD]
     for name, prompt in prompts.items():
-        results = [
-            play([{"role": "system", "content": prompt}, {"role": "user", "content": task}]) for _ in range(runs)
-        ]
+        results = [play([*prompt, {"role": "user", "content": task}]) for _ in range(runs)]
         rows.append(_row(name, results, prices))
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
     lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows]

@@ -104,10 +104,10 @@ class Display:
         """Show a request, an assistant turn or a tool result."""
         if event.kind == "request":
             self._asked, self._streamed, self._shown, self._sort_at = time.monotonic(), "", "", 0
-            self._line(f"round {event.round}", "bold")
+            self._line(f"round {len(self.rounds) + 1}", "bold")
             self._wait("waiting for the model …")
         elif event.completion:
-            self._turn(event.round, event.completion)
+            self._turn(event.completion)
         elif event.result:
             self._result(event.result)
 
@@ -126,13 +126,14 @@ class Display:
             part, text = ("writing", answer) if answer else ("thinking", thinking)
             self._wait(f"{part} … {len(text):,} characters")
 
-    def _turn(self, number: int, completion: ChatCompletion) -> None:
+    def _turn(self, completion: ChatCompletion) -> None:
         self._rest()
         choice = completion.choices[0]
-        turn = choice.message.to_dict(mode="python", warnings=False)
+        turn = choice.message.to_dict(warnings=False)
         calls = as_list(turn.get("tool_calls"))
         thinking, said = thinking_of(turn), split_think(turn.get("content"))[1]
         seconds, usage = time.monotonic() - self._asked, Usage.of(completion)
+        number = len(self.rounds) + 1  # not the loop's own, which begins anew when the loop does
         self.rounds.append(Round(number, len(calls), usage, seconds, choice.finish_reason, thinking))
         self._turns.append(turn)
         if self._think == "show":
@@ -346,7 +347,7 @@ class Display:
         self._status.update(Text(text, "dim"))
 
     def _rest(self) -> None:
-        """Stop what moves, and leave the line of thinking that a stop has cut off."""
+        """Stop the line that moves, so that others can be written. A line of thinking stays as it is."""
         if self._status is not None:
             self._status.stop()
             self._status = None

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, MutableSequence, Sequence
 
 from hadr_agent.agent import Event, LoopResult, agent_loop
-from hadr_agent.provider import Message, Provider, as_list, as_object
+from hadr_agent.provider import CHARS_PER_TOKEN, Message, Provider, as_list, as_object
 from hadr_agent.tools import Toolbox
 
 StopCondition = Callable[[LoopResult], str | None]
@@ -27,7 +27,7 @@ def token_budget(tokens: int) -> StopCondition:
         nonlocal estimated, counted
         reported = (result.usage.prompt_tokens or 0) + (result.usage.completion_tokens or 0)
         if reported == counted:
-            estimated += len(json.dumps(list(result.messages))) // 4
+            estimated += len(json.dumps(list(result.messages))) // CHARS_PER_TOKEN
         counted = reported
         return "token_budget" if counted + estimated >= tokens else None
 

@@ -49,6 +49,10 @@ class ProviderError(Exception):
         self.context_overflow = context_overflow
 
 
+CHARS_PER_TOKEN = 4
+"""What a token is taken for where nobody counts them."""
+
+
 @dataclass(frozen=True)
 class Usage:
     """Tokens as the provider counts them. None: not reported, which is not the same as 0.
@@ -76,7 +80,7 @@ class Usage:
         Cached tokens: OpenAI's prompt_tokens_details.cached_tokens, DeepSeek's prompt_cache_hit_tokens, Kimi's
         top-level cached_tokens, Anthropic's cache_read_input_tokens (there the prompt count leaves cached ones out).
         """
-        usage = as_object(completion.usage.to_dict(mode="python", warnings=False)) if completion.usage else {}
+        usage = as_object(completion.usage.to_dict(warnings=False)) if completion.usage else {}
         details = as_object(usage.get("prompt_tokens_details")) or as_object(usage.get("input_tokens_details"))
         after = as_object(usage.get("completion_tokens_details")) or as_object(usage.get("output_tokens_details"))
         hit, miss = _count(usage.get("prompt_cache_hit_tokens")), _count(usage.get("prompt_cache_miss_tokens"))
@@ -120,13 +124,17 @@ class OpenAIProvider:
         drop_fields: Collection[str] = (),
         **options: object,
     ) -> None:
-        if clash := options.keys() & {"messages", "tools", "stream", "stream_options"}:
-            raise TypeError(f"{', '.join(sorted(clash))}: the provider itself puts this into each request")
         self._client = client
         self._on_delta = on_delta
         self._drop_fields = frozenset(drop_fields)
-        self._head: dict[str, object] = {"model": model, **options}
+        self._head = _with({"model": model}, options)
         self._ask_usage = True
+
+    def with_options(self, **options: object) -> "OpenAIProvider":
+        """The same provider, over the same client, with further members in its requests."""
+        other = copy.copy(self)
+        other._head = _with(self._head, options)
+        return other
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ChatCompletion:
         """Send one request and return the reply, checked, and repaired where providers refuse its replay.
@@ -279,6 +287,12 @@ class OpenAIProvider:
         return ProviderError(text.replace(key, "***") if len(key) >= 6 else text, status, context_overflow=too_long)
 
 
+def _with(head: dict[str, object], options: dict[str, object]) -> dict[str, object]:
+    if clash := options.keys() & {"messages", "tools", "stream", "stream_options"}:
+        raise TypeError(f"{', '.join(sorted(clash))}: the provider itself puts this into each request")
+    return head | options
+
+
 # How they say that a history is too long: OpenAI, vLLM, Anthropic, Gemini, Mistral, llama.cpp, MiniMax, Kimi, xAI …
 _TOO_LONG = re.compile(
     r"context[_ ](length|window|size|limit|overflow)|maximum (context|prompt|input)|(prompt|input) is too long"
@@ -319,15 +333,24 @@ def _replayable(message: Message) -> Message:
     repaired = {**message, "role": message.get("role") or "assistant", "content": message.get("content")}
     if "tool_calls" in message:
         used: set[object] = set()
-        repaired["tool_calls"] = [_replayable_call(as_object(call), used) for call in as_list(message["tool_calls"])]
+        calls = map(as_object, as_list(message["tool_calls"]))
+        repaired["tool_calls"] = [replayable_call(call, used, _random_id) for call in calls]
     return repaired
 
 
-def _replayable_call(call: ToolCall, used: set[object]) -> ToolCall:
+def _random_id() -> str:
+    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(9))
+
+
+def replayable_call(call: ToolCall, used: set[object], fresh: Callable[[], str]) -> ToolCall:
+    """The call with an id of its own, a type, a name and its arguments as text; all else stays as it came.
+
+    used: the ids of the turn's calls before it; this one's is added.
+    fresh: makes an id of nine letters or digits, the one form that Mistral takes, and everybody else too.
+    """
     ident = call.get("id")
     if not isinstance(ident, str) or not ident or ident in used:  # autogen#4878, nanobot#4473
-        # Nine letters or digits: the one form that Mistral takes, and everybody else too.
-        ident = "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(9))
+        ident = fresh()
     used.add(ident)
     repaired = {**call, "id": ident, "type": call.get("type") or "function"}
     if repaired["type"] == "custom" and "custom" in call:

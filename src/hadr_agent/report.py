@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from hadr_agent.provider import Message, as_list, as_object
+from hadr_agent.provider import CHARS_PER_TOKEN, Message, as_list, as_object
 from hadr_agent.thinking import split_think, thinking_of
+from hadr_agent.tools import UNREADABLE
 
-CHARS_PER_TOKEN = 4
 ESTIMATE = "tokens estimated at four characters each, without the tools and the provider's own markup"
 
 
@@ -58,7 +58,7 @@ def rounds_of(messages: Sequence[Message]) -> Iterator[SavedRound]:
             results = list(_tool_messages(messages, place + 1))
             prompt, hit, completion = (characters // CHARS_PER_TOKEN for characters in (size, cached, length))
             yield SavedRound(number, before, message, results, prompt, hit, completion, broken)
-            replaced = [result for result in results if "could not be read" in str(result.get("content"))]
+            replaced = [result for result in results if UNREADABLE in str(result.get("content"))]
             broken = f"message {place + 1} was replayed with other arguments than the model sent" if replaced else None
             cached = size if replaced else size + length
             before = []

@@ -26,7 +26,7 @@ import httpx2
 from openai import OpenAI
 from openai.types.chat import ChatCompletion
 
-from hadr_agent.provider import Message, OpenAIProvider, as_list, as_object
+from hadr_agent.provider import CHARS_PER_TOKEN, Message, OpenAIProvider, as_list, as_object
 from hadr_agent.thinking import split_think
 from hadr_agent.tools import ToolCall, ToolSpec, arguments_problem
 
@@ -46,7 +46,6 @@ events.
 """
 
 _CONTROL = {"after", "finish_reason", "usage", "fault"}
-_CHARS_PER_TOKEN = 4
 _PIECE = 24  # characters in one streamed delta
 
 
@@ -591,11 +590,11 @@ def _usage(turn: Turn, characters: int, cached: int) -> object:
         return turn.usage
     thought = len(split_think(turn.message.get("content"))[0])
     return {
-        "prompt_tokens": -(-characters // _CHARS_PER_TOKEN),
-        "completion_tokens": -(-len(_canonical(turn.message)) // _CHARS_PER_TOKEN),
-        "total_tokens": -(-characters // _CHARS_PER_TOKEN) + -(-len(_canonical(turn.message)) // _CHARS_PER_TOKEN),
-        "prompt_tokens_details": {"cached_tokens": cached // _CHARS_PER_TOKEN},
-        "completion_tokens_details": {"reasoning_tokens": thought // _CHARS_PER_TOKEN},
+        "prompt_tokens": -(-characters // CHARS_PER_TOKEN),
+        "completion_tokens": -(-len(_canonical(turn.message)) // CHARS_PER_TOKEN),
+        "total_tokens": -(-characters // CHARS_PER_TOKEN) + -(-len(_canonical(turn.message)) // CHARS_PER_TOKEN),
+        "prompt_tokens_details": {"cached_tokens": cached // CHARS_PER_TOKEN},
+        "completion_tokens_details": {"reasoning_tokens": thought // CHARS_PER_TOKEN},
     }
 
 

@@ -36,6 +36,9 @@ _SECRET = re.compile(  # user:password in a URL, a bearer token, password=…
     r"(://)[^\s/]+(?=@)|(\bbearer\s+)\S+|(\b[\w-]*(?:passw(?:or)?d|pwd|secret|token|api[_-]?key)=)[^\s&,;]+",
     re.IGNORECASE,
 )
+UNREADABLE = "the arguments could not be read, so nothing was run"
+"""What the result of a call says whose arguments went into the history as {}."""
+
 _QUOTED = 200  # characters of unreadable arguments that a tool message shows
 _MAX_CALLS = 64  # of one turn that are run
 _MAX_CHARS = 200_000  # of one turn's results, before they are cut short
@@ -260,7 +263,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _unreadable(raw: object, problem: str) -> str:
-    return f"the arguments could not be read, so nothing was run: {problem}. What was sent: {_shortened(raw, _QUOTED)}"
+    return f"{UNREADABLE}: {problem}. What was sent: {_shortened(raw, _QUOTED)}"
 
 
 def _shortened(value: object, limit: int = 100) -> str:

@@ -14,7 +14,7 @@ from typing import NoReturn, Self, overload
 
 import portalocker
 
-from hadr_agent.provider import Message, as_list, as_object
+from hadr_agent.provider import Message, as_list, as_object, replayable_call
 from hadr_agent.tools import ToolCall, arguments_problem, interrupted
 
 _ROLES = ("system", "developer", "user", "assistant", "tool")
@@ -227,9 +227,9 @@ def _mended(messages: Iterable[Message], notices: list[str]) -> Iterator[Message
         if role == "system" and number > 1:
             notices.append(f"{where}: a system message that is not the first; it is left out")
         elif role == "assistant":
-            mended = _replayable(message, number)
+            mended = _mended_turn(message, number)
             if mended is not message:
-                notices.append(f"{where}: a turn that providers refuse; its ids, arguments or empty fields are mended")
+                notices.append(f"{where}: a turn that providers refuse; its tool calls or empty fields are mended")
             stored = [str(as_object(call).get("id")) for call in as_list(message.get("tool_calls"))]
             waiting = list(zip(stored, map(as_object, as_list(mended.get("tool_calls"))), strict=True))
             yield mended
@@ -248,27 +248,24 @@ def _open_calls(messages: list[Message]) -> list[ToolCall]:
     return []
 
 
-def _replayable(turn: Message, number: int) -> Message:
+def _mended_turn(turn: Message, number: int) -> Message:
     """The turn of an older file as the loop would append it today; the same object if there is nothing to mend."""
-    calls = as_list(turn.get("tool_calls"))
+    calls = map(as_object, as_list(turn.get("tool_calls")))
     used: set[object] = set()
     mended = {key: value for key, value in turn.items() if key != "tool_calls"}
-    if calls:
-        mended["tool_calls"] = [_replayable_call(as_object(call), used, number, at) for at, call in enumerate(calls)]
+    if mended_calls := [_mended_call(call, used, number, place) for place, call in enumerate(calls)]:
+        mended["tool_calls"] = mended_calls
     elif turn.get("content") is None:
         mended["content"] = ""
     return turn if mended == turn else mended
 
 
-def _replayable_call(call: ToolCall, used: set[object], number: int, place: int) -> ToolCall:
-    ident = call.get("id")
-    if not isinstance(ident, str) or not ident or ident in used:
-        ident = f"m{number:05}{place:03}"  # the same at every load, so that the prompt cache still hits
-    used.add(ident)
-    mended = {**call, "id": ident}
-    function = as_object(call.get("function"))
-    if "custom" not in call and arguments_problem(function.get("arguments")):
-        mended["function"] = {"name": "unnamed_tool", **function, "arguments": "{}"}
+def _mended_call(call: ToolCall, used: set[object], number: int, place: int) -> ToolCall:
+    # The id is the same at every load, so that the prompt cache still hits.
+    mended = replayable_call(call, used, lambda: f"m{number:05}{place:03}")
+    function = as_object(mended.get("function"))
+    if function and arguments_problem(function.get("arguments")):
+        mended["function"] = {**function, "arguments": "{}"}
     return mended
 
 

@@ -6,8 +6,10 @@ It joins examine, judge and kit; what a mistake is, they know.
 import csv
 import io
 import os
+import signal
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
@@ -41,12 +43,15 @@ def loop_file(path: Path) -> Path:
     places = [path] if path.is_file() else [path / "src/hadr_agent/agent.py", path / "agent.py"]
     found = next((place for place in places if place.is_file()), None)
     if found is None:
-        raise FileNotFoundError(f"{path} holds no src/hadr_agent/agent.py and no agent.py")
+        raise FileNotFoundError(f"{path} holds no src/hadr_agent/agent.py and no agent.py; name its file")
     return found.resolve()
 
 
 def check(path: Path, seconds: float = 20, name: str | None = None) -> Checked:
-    """Check one submission, with so many seconds for the probes and as many for the scenarios."""
+    """Check one submission, with so many seconds for the probes and as many for the scenarios.
+
+    name: what the report calls it; without one, the last part of its path.
+    """
     name = name or path.resolve().name
     try:
         file = loop_file(path)
@@ -59,7 +64,31 @@ def check(path: Path, seconds: float = 20, name: str | None = None) -> Checked:
 def check_all(paths: Sequence[Path], seconds: float, executor: Executor) -> Iterator[Checked]:
     """Check many, side by side, in the order of the paths. Workers on other machines need the same paths."""
     whole = [path.absolute() for path in paths]  # a worker of a cluster stands in another folder
-    yield from executor.map(check, whole, [seconds] * len(paths), _names(paths))
+    one = _check_until_stopped if isinstance(executor, ProcessPoolExecutor) else check
+    yield from executor.map(one, whole, [seconds] * len(paths), _names(paths))
+
+
+def _check_until_stopped(path: Path, seconds: float, name: str) -> Checked:
+    """`check` in a process of its own that Ctrl-C may end: the submission's processes end before it does."""
+    for number in _STOPS:
+        signal.signal(number, _stop)
+    try:
+        return check(path, seconds, name)
+    except SystemExit:  # raised by _stop; the pool would go on with the next submission
+        os._exit(1)
+
+
+_STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
+def _stop(number: int, frame: object) -> None:
+    for each in _STOPS:  # the second often follows the first, and must not cut short what that one began
+        signal.signal(each, _stopping_already)
+    sys.exit()
+
+
+def _stopping_already(number: int, frame: object) -> None:
+    """Nothing; SIG_IGN would make Python complain of a signal that is on its way."""
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
@@ -81,11 +110,13 @@ def report(checked: Checked, *, trace: bool = False) -> str:
     for finding in verdict.findings[:1]:
         line = f", line {finding.line}" if finding.line else ""
         lines += [f"  {finding.mistake.words}{line}", f"    {finding.where}", f"    hint: {finding.mistake.hint}"]
-    more = [finding.mistake.words for finding in verdict.findings[1:]]
-    if more or verdict.trouble:
-        lines.append("  also: " + "; ".join([*more, *([verdict.trouble] if verdict.trouble else [])]))
+    more = [*(finding.mistake.words for finding in verdict.findings[1:]), *filter(None, [verdict.trouble])]
+    if more:
+        lines.append(f"  {'also: ' if verdict.findings else ''}{'; '.join(more)}")
     failed = checked.failed_scenarios
-    if failed:
+    if failed == ["LOOP"]:
+        lines.append(f"  LOOP-1 to LOOP-9 came to no end: {checked.scenarios['LOOP']}")
+    elif failed:
         lines.append(f"  of LOOP-1 to LOOP-9, these fail: {', '.join(failed)}")
     return "\n".join(lines) + (f"\n{verdict.trace}" if trace and verdict.trace else "")
 

@@ -1,6 +1,6 @@
 """The teacher's command line: `hadr-course start`, `hadr-course check` and `hadr-course verify`.
 
-Exit codes: 0 all as it should be, 1 some submission or phase is not, 2 usage.
+Exit codes: 0 all as it should be, 1 some submission or phase is not, 2 usage, 130 interrupted.
 """
 
 import argparse
@@ -16,6 +16,14 @@ from hadr_course.start import PHASES, StartError, start, verify
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    try:
+        return _command(argv)
+    except KeyboardInterrupt:
+        print("hadr-course: interrupted", file=sys.stderr)
+        return 130
+
+
+def _command(argv: Sequence[str] | None) -> int:
     parser = argparse.ArgumentParser(prog="hadr-course", description="For teachers of the agent loop.")
     commands = parser.add_subparsers(dest="command", required=True)
     check = commands.add_parser("check", help="check submissions: repositories, or files with an agent_loop")
@@ -42,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _verify()
     missing = [path for path in options.paths if not path.exists()]
     if missing:
-        parser.exit(2, f"hadr-course: there is no {missing[0]}\n")
+        parser.exit(2, f"hadr-course: there is no {missing[0]}; name folders or files of submissions\n")
     try:
         with workers(options.jobs, options.cluster) as executor:
             found = list(check_all(options.paths, options.seconds, executor))

@@ -65,7 +65,7 @@ def run_loop_scenarios(agent: Path, seconds: float) -> Mapping[str, str]:
         try:
             features: object = json.loads(report.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            return {"LOOP": "the scenarios could not be run"}
+            return {"LOOP": "behave wrote no report"}
     scenarios = [
         as_object(each) for feature in as_list(features) for each in as_list(as_object(feature).get("elements"))
     ]

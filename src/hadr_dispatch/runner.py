@@ -10,7 +10,7 @@ from typing import cast
 
 from hadr_agent.agent import Event as LoopEvent
 from hadr_agent.agent import agent_loop
-from hadr_agent.provider import Message, Provider, ProviderError, Usage, as_list, as_object
+from hadr_agent.provider import CHARS_PER_TOKEN, Message, Provider, ProviderError, Usage, as_list, as_object
 from hadr_dispatch.observation import Event
 from hadr_dispatch.officer import HANDOVER
 from hadr_dispatch.score import Effort
@@ -20,7 +20,7 @@ from hadr_dispatch.tools import Desk, dispatch_tools
 
 MAX_ROUNDS = 6
 HISTORY_TOKENS = 100_000
-"""When a history has about so many tokens, at four characters each, it is handed over to a new one."""
+"""When a history has about so many tokens, at CHARS_PER_TOKEN each, it is handed over to a new one."""
 
 _IN_A_ROW = 3
 _MAY_PASS = (None, 408, 409, 429)  # besides 5xx: a failure that asking again may mend
@@ -137,7 +137,8 @@ class Runner:
         messages.append({"role": "user", "content": state})
 
     def _is_full(self) -> bool:
-        return sum(len(json.dumps(message)) for message in self.session.messages) // 4 > self._history_tokens
+        characters = sum(len(json.dumps(message)) for message in self.session.messages)
+        return characters // CHARS_PER_TOKEN > self._history_tokens
 
     def _hand_over(self, provider: Provider, changes: list[Event]) -> None:
         """Let the model write what the next history should know, and begin that with it."""
