@@ -43,11 +43,15 @@ NAMES = "^(LOOP-|STOP-|PROJECT-7)"  # PROJECT-7 has what the loop refuses before
 STEPS = ["loop_steps", "outcome_steps", "provider_steps", "project_steps"]
 PATIENCE = 20.0  # seconds for a mutant; the scenarios take a fraction of one
 
+_MODES = ['mode="python", ', "", *(f"mode={mode}, " for mode in ("None", '"XXpythonXX"', '"PYTHON"'))]
+_WHY = "python is the default, and pydantic takes every mode but json for it"
 _SAME = [  # a line, what stands in its {} and what may stand there instead, why nobody could tell
     ("tell: Callable[[Event], object] = on_event or (lambda event: {})", ["None", "0"], "nobody asks what it returns"),
     ('result, cut_offs = LoopResult("", {}, "max_rounds", None, Usage(), messages), 0', ["0", "None", "1", "-1"],
      "there is a first round, and it puts its number there"),
-    ("turn: Message = {{{}**message.to_dict(warnings=False)}}", ['"role": message.role, ', ""],
+    ("calls: list[ToolCall] = [call.to_dict({}warnings=False) for call in message.tool_calls or []]", _MODES, _WHY),
+    ('turn: Message = {{"role": message.role, **message.to_dict({}warnings=False)}}', _MODES, _WHY),
+    ('turn: Message = {{{}**message.to_dict(mode="python", warnings=False)}}', ['"role": message.role, ', ""],
      "the SDK's messages have a role; this puts it first, for people, and a JSON object has no order"),
     ('if reason := "cut_off" if cut_offs {} 3 else stop_when and stop_when(result):', ["==", ">="], "it ends at 3"),
     ('return raw if {}arguments_problem(raw) is None else "{{}}"', ["isinstance(raw, str) and ", "", "raw and "],

@@ -29,7 +29,7 @@ def reply_with(context: Context, body: str, kind: str = "application/json", stat
 def message_seen(context: Context) -> dict[str, object]:
     run: Run = context.run
     assert run.raised is None, f"expected a turn, found {run.raised!r}"
-    return run.result.choices[0].message.to_dict()
+    return run.result.choices[0].message.to_dict(mode="python")
 
 
 # --- Given

@@ -61,7 +61,7 @@ def agent_loop(
         tell(Event("request", number))
         completion = provider.complete(messages, tools.specs)
         message, finish_reason = completion.choices[0].message, completion.choices[0].finish_reason
-        calls: list[ToolCall] = [call.to_dict(warnings=False) for call in message.tool_calls or []]
+        calls: list[ToolCall] = [call.to_dict(mode="python", warnings=False) for call in message.tool_calls or []]
         messages.append(turn := _assistant_turn(message))
         first = len(messages)  # where the first tool message belongs
         cut_offs = cut_offs + 1 if is_cut_off(finish_reason) else 0  # in a row
@@ -84,7 +84,7 @@ def agent_loop(
 
 def _assistant_turn(message: ChatCompletionMessage) -> Message:
     """The turn as received, but for what some provider refuses in every later request."""
-    turn: Message = {"role": message.role, **message.to_dict(warnings=False)}
+    turn: Message = {"role": message.role, **message.to_dict(mode="python", warnings=False)}
     if not message.tool_calls:
         turn.pop("tool_calls", None)  # an empty list is a 400: openai-node#1341
         return {**turn, "content": "" if message.content is None else message.content}

@@ -129,7 +129,7 @@ class Display:
     def _turn(self, completion: ChatCompletion) -> None:
         self._rest()
         choice = completion.choices[0]
-        turn = choice.message.to_dict(warnings=False)
+        turn = choice.message.to_dict(mode="python", warnings=False)
         calls = as_list(turn.get("tool_calls"))
         thinking, said = thinking_of(turn), split_think(turn.get("content"))[1]
         seconds, usage = time.monotonic() - self._asked, Usage.of(completion)

@@ -80,7 +80,7 @@ class Usage:
         Cached tokens: OpenAI's prompt_tokens_details.cached_tokens, DeepSeek's prompt_cache_hit_tokens, Kimi's
         top-level cached_tokens, Anthropic's cache_read_input_tokens (there the prompt count leaves cached ones out).
         """
-        usage = as_object(completion.usage.to_dict(warnings=False)) if completion.usage else {}
+        usage = as_object(completion.usage.to_dict(mode="python", warnings=False)) if completion.usage else {}
         details = as_object(usage.get("prompt_tokens_details")) or as_object(usage.get("input_tokens_details"))
         after = as_object(usage.get("completion_tokens_details")) or as_object(usage.get("output_tokens_details"))
         hit, miss = _count(usage.get("prompt_cache_hit_tokens")), _count(usage.get("prompt_cache_miss_tokens"))

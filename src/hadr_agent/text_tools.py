@@ -58,7 +58,7 @@ class TextToolProvider:
             return completion
         for number, call in enumerate(calls, 1):
             call["id"] = f"{_OURS}{len(messages)}_{number}"
-        data = completion.to_dict(warnings=False)
+        data = completion.to_dict(mode="python", warnings=False)
         as_object(as_object(as_list(data["choices"])[0])["message"])["tool_calls"] = calls
         return ChatCompletion.construct(**cast("dict[str, Any]", data))
 

@@ -72,7 +72,7 @@ NOT_WRITTEN = "the loop in src/hadr_agent/agent.py runs no tools yet; step 4 of 
 
 def _assistant_turn(message: ChatCompletionMessage) -> Message:
     """The turn as received, but for what some provider refuses in every later request."""
-    turn: Message = {"role": message.role, **message.to_dict(warnings=False)}
+    turn: Message = {"role": message.role, **message.to_dict(mode="python", warnings=False)}
     if not message.tool_calls:
         turn.pop("tool_calls", None)  # an empty list is a 400: openai-node#1341
         return {**turn, "content": "" if message.content is None else message.content}
