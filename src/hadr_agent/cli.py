@@ -419,16 +419,11 @@ def _provider(settings: Settings, options: argparse.Namespace, display: Display)
 
 def _client(settings: Settings, on_retry: Callable[[str], None]) -> OpenAI:
     from hadr_agent.provider import connect
-    from hadr_agent.tools import without_secrets
 
     try:
         return connect(settings.base_url, settings.api_key or "none", on_retry)
-    except (ImportError, OSError, ValueError) as error:
-        said = without_secrets(str(error)).splitlines()[0]
-        raise UsageError(
-            f"the connection cannot be set up: {said}. Look at the variables of proxies and certificates, such as "
-            "ALL_PROXY and SSL_CERT_FILE."
-        ) from error
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def _doctor(argv: list[str]) -> int:

@@ -530,12 +530,19 @@ def connect(base_url: str | None, api_key: str, on_retry: Callable[[str], None] 
 
     base_url: None for OpenAI's own. Timeouts in seconds: 10 to connect, 600 of silence. Three retries with the SDK's
     waiting times, for rate limits, server errors and lost connections; `on_retry` is told of each before it waits.
+    Raises ValueError, in words, if a proxy or a certificate of the environment is of no use.
     """
     if on_retry:
         logger = logging.getLogger("openai._base_client")
         logger.setLevel(logging.DEBUG)
         logger.addHandler(_RetryListener(on_retry))
-    return OpenAI(base_url=base_url, api_key=api_key, max_retries=3, timeout=httpx2.Timeout(600, connect=10))
+    try:
+        return OpenAI(base_url=base_url, api_key=api_key, max_retries=3, timeout=httpx2.Timeout(600, connect=10))
+    except (ImportError, OSError, ValueError) as error:
+        raise ValueError(
+            f"the connection cannot be set up: {without_secrets(str(error)).splitlines()[0]}. Look at the variables "
+            "of proxies and certificates, such as ALL_PROXY and SSL_CERT_FILE."
+        ) from error
 
 
 class _RetryListener(logging.Handler):

@@ -18,7 +18,7 @@ from hadr_course.kit import kit_folder
 PHASES = (0, 1, 2)
 _COURSE_FILES = (
     *("pyproject.toml", ".gitignore", ".env.example", "LICENSE", "prompts", "typings", ".github"),
-    *("src/hadr_agent", "src/hadr_course"),
+    *("src/hadr_agent", "src/hadr_course", "src/hadr_dispatch"),
     *("features/agent_loop.feature", "features/environment.py", "features/steps/loop_steps.py"),
 )
 _AGENT = "src/hadr_agent/agent.py"
@@ -99,6 +99,10 @@ def _command_problems(place: Path, phase: int) -> Iterator[str]:
         yield f"hadr-agent should exit with {code}, but exits with {done.returncode}: {said[-300:]}"
     if phase < 2 and "src/hadr_agent/agent.py" not in done.stderr:
         yield f"hadr-agent should say what is not written yet, but says: {done.stderr[-300:]}"
+    done = _run(place, "-m", "hadr_dispatch.cli", "run", "DRILL-1")
+    score = "Score 100" if phase == 2 else "Score 0"
+    if done.returncode or score not in done.stdout or (phase < 2) != ("src/hadr_agent/agent.py" in done.stderr):
+        yield f"hadr-dispatch should say {score}, but says: {(done.stdout + done.stderr)[-300:]}"
 
 
 def drift(finished: Path, begun: Path) -> Iterator[str]:

@@ -202,12 +202,14 @@ def _dispatch(options: argparse.Namespace, scenario: Scenario) -> tuple[World, E
         on_event=board.on_event,
         notice=tell,
     )
-    if before:
-        provider = ScriptedProvider(Recorded(runner.desk, histories))
-    else:
-        provider = provider_of(settings, runner.desk, tell)
-        if settings.offline:
-            tell(OFFLINE)
+    try:
+        recording = ScriptedProvider(Recorded(runner.desk, histories)) if before else None
+        provider = recording or provider_of(settings, runner.desk, tell)
+    except ValueError as error:
+        session.close()
+        raise UsageError(str(error)) from error
+    if settings.offline and not before:
+        tell(OFFLINE)
     code, end = DONE, before.tick if before else scenario.ticks
     try:
         with board:

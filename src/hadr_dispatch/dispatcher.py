@@ -23,7 +23,7 @@ def system_prompt() -> str:
 
 
 def provider_of(settings: Settings, desk: Desk, on_retry: Callable[[str], None] | None = None) -> Provider:
-    """The model of the settings; offline the stand-in, which works on the desk. Raises as `connect` does."""
+    """The model of the settings; offline the stand-in, which works on the desk. Raises ValueError as `connect` does."""
     if settings.offline:
         return ScriptedProvider(Officer(desk))
     client = connect(settings.base_url, settings.api_key or "none", on_retry)
@@ -40,6 +40,6 @@ def by_agent(scenario: Scenario, seed: int) -> Outcome:
         provider = provider_of(load_settings(), runner.desk)
         while not runner.world.over:
             runner.tick(provider)
-    except (SettingsError, ProviderError, ImportError, OSError) as error:
+    except (SettingsError, ProviderError, ValueError) as error:
         raise EvaluateError(f"{scenario.id} with seed {seed} stopped at tick {runner.world.tick}: {error}") from error
     return outcome("agent", runner.world, runner.effort)

@@ -94,11 +94,16 @@ class Runner:
                 may_pass = error.status in _MAY_PASS or (error.status or 0) >= 500
                 if not may_pass or self._failures == _IN_A_ROW:
                     raise
-                if self._notice:
-                    self._notice(f"tick {self.world.tick} passes without the model: {error}")
+                self._tell(f"passes without the model: {error}")
                 stop = "provider_error"
+        if stop not in ("answered", "max_rounds", "provider_error"):
+            self._tell(f"the model's part ended early: {stop}")
         usage = asdict(self._wake.usage)
         return {"rounds": self._wake.rounds, "stop": stop, "usage": usage, "resent": self._wake.resent}
+
+    def _tell(self, what: str) -> None:
+        if self._notice:
+            self._notice(f"tick {self.world.tick}: {what}")
 
     def _ask(self, provider: Provider, changes: list[Event]) -> str:
         """Run the loop on the state message of this tick, or go on with a run that was interrupted."""
