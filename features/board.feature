@@ -73,3 +73,18 @@ Feature: A board at the terminal
     Then it exits with 0
     And stdout matches "assign A1 I01.*assign A1 Hospital.*^Score 100"
     And op.jsonl holds each tick once
+
+  Scenario: BOARD-6: a wake in which the provider failed is made up for in the next tick
+    Given a model that plays
+      """
+      {"fault": {"status": 500, "headers": {"x-should-retry": "false"}}}
+      {"calls": [{"name": "assign", "arguments": {"unit": "A1", "target": "I01", "reason": "the one call there is"}}]}
+      {"say": "On the way."}
+      {"calls": [{"name": "assign", "arguments": {"unit": "A1", "target": "Hospital", "reason": "a red aboard"}}]}
+      {"say": "To the hospital."}
+      {"say": "Done."}
+      """
+    When I run hadr-dispatch "run" "DRILL-1"
+    Then it exits with 0
+    And stderr says "hadr-dispatch: tick 0: passes without the model: scripted fault 500"
+    And stdout matches "^  00:10    1  assign A1 I01: the one call there is.*^Score 100"

@@ -19,7 +19,7 @@ Feature: The dispatcher runs on the same loop
       | calls an unknown tool        |
       | never stops calling tools    |
       | gives 50 impossible orders   |
-      | fails with status 500        |
+      | fails with status 500 twice  |
 
   Scenario: DISPATCH-3: over a full offline operation no request breaks the prompt cache
     When SURGE is dispatched offline with seed 7

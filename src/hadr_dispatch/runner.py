@@ -22,6 +22,7 @@ MAX_ROUNDS = 6
 HISTORY_TOKENS = 100_000
 """When a history has about so many tokens, at CHARS_PER_TOKEN each, it is handed over to a new one."""
 
+_FAILED = "provider_error"  # the stop of a wake in which the model was not heard; the next tick wakes it again
 _IN_A_ROW = 3
 _MAY_PASS = (None, 408, 409, 429)  # besides 5xx: a failure that asking again may mend
 
@@ -72,7 +73,8 @@ class Runner:
         """
         now = self.world.tick
         self.desk.look(self.world.observe())
-        last = cast("int", self.session.wakes[-1]["tick"]) - 1 if self.session.wakes else -1
+        heard = [cast("int", wake["tick"]) - 1 for wake in self.session.wakes if wake["stop"] != _FAILED]
+        last = heard[-1] if heard else -1
         changes = [event for event in self.world.events if event.known and event.tick > last]
         wake = self._wake_up(provider, changes) if any(event.wakes for event in changes) or not now else None
         for order in self.desk.orders:
@@ -95,8 +97,8 @@ class Runner:
                 if not may_pass or self._failures == _IN_A_ROW:
                     raise
                 self._tell(f"passes without the model: {error}")
-                stop = "provider_error"
-        if stop not in ("answered", "max_rounds", "provider_error"):
+                stop = _FAILED
+        if stop not in ("answered", "max_rounds", _FAILED):
             self._tell(f"the model's part ended early: {stop}")
         usage = asdict(self._wake.usage)
         return {"rounds": self._wake.rounds, "stop": stop, "usage": usage, "resent": self._wake.resent}
