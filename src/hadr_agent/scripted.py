@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from importlib import resources
 from socketserver import ThreadingMixIn
 from types import TracebackType
-from typing import Self, cast
+from typing import Protocol, Self, cast, runtime_checkable
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 from wsgiref.types import StartResponse, WSGIEnvironment
 
@@ -145,6 +145,15 @@ class Turn:
             form.get("usage", ...),
             as_object(form.get("fault")),
         )
+
+
+@runtime_checkable
+class Player(Protocol):
+    """Anything that knows the turn which answers a history."""
+
+    def next_turn(self, messages: Sequence[Message]) -> Turn:
+        """The next turn. Raises ScriptError if there is none."""
+        ...
 
 
 class Script:
@@ -417,7 +426,7 @@ def _shared(one: str, other: str) -> int:
 class ScriptedApp:
     """A WSGI app that answers POST …/chat/completions, streamed or not, and GET …/models, and keeps each request.
 
-    next_turn: says what answers a history (`Script.next_turn`, `StandIn.next_turn`).
+    next_turn: says what answers a history (a `Player`'s).
     strict: refuse a history that some provider would refuse, with HTTP 400; otherwise only note its problems.
     """
 
@@ -490,14 +499,14 @@ class ScriptedProvider:
 
     def __init__(
         self,
-        script: Iterable[TurnForm] | Script | StandIn,
+        script: Iterable[TurnForm] | Player,
         *,
         strict: bool = True,
         on_delta: Callable[[str], None] | None = None,
         drop_fields: Collection[str] = (),
         **options: object,
     ) -> None:
-        self.script = script if isinstance(script, Script | StandIn) else Script(script)
+        self.script = script if isinstance(script, Player) else Script(script)
         self.app = ScriptedApp(self.script.next_turn, strict=strict)
         http_client = httpx2.Client(transport=httpx2.WSGITransport(self.app))
         client = OpenAI(base_url="http://scripted.invalid/v1", api_key="none", http_client=http_client)

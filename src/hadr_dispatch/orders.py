@@ -182,20 +182,28 @@ def _no_road(seen: Observation, unit: Unit, place: str) -> Answer:
     return _refused("no open road", f"from {start} to {place}; blocked on the way: {named}{clear}")
 
 
-def ordered(unit: Unit, order: Order, answer: Answer) -> Unit:
-    """The unit after an accepted order. Patients stay aboard."""
-    if order.kind == "recall":
-        return replace(unit, target="", route=answer.route, person="", progress=0, via="", water=0, shelter=0)
-    return replace(
-        unit,
-        target=order.target,
-        route=answer.route,
-        person="",
-        progress=0,
-        via=answer.via,
-        water=order.water,
-        shelter=order.shelter,
-    )
+def after(seen: Observation, order: Order, answer: Answer) -> Observation:
+    """The observation after an accepted order: its unit is on its way, with its patients still aboard."""
+    if order.kind == "note":
+        files = tuple(replace(file, note=order.reason) if file.id == order.target else file for file in seen.files)
+        return replace(seen, files=files)
+    stock = {name: (water, shelter) for name, water, shelter in seen.stock}
+    units: list[Unit] = []
+    for unit in seen.units:
+        if unit.id == order.unit:
+            if unit.water or unit.shelter:  # what it was to deliver goes back
+                _put(stock, unit.via or next(iter(stock)), unit.water, unit.shelter)
+            if answer.via:
+                _put(stock, answer.via, -order.water, -order.shelter)
+            target = "" if order.kind == "recall" else order.target
+            unit = replace(unit, target=target, route=answer.route, person="", progress=0, via=answer.via)
+            unit = replace(unit, water=order.water, shelter=order.shelter)
+        units.append(unit)
+    return replace(seen, units=tuple(units), stock=tuple((name, *amounts) for name, amounts in stock.items()))
+
+
+def _put(stock: dict[str, tuple[int, int]], depot: str, water: int, shelter: int) -> None:
+    stock[depot] = stock[depot][0] + water, stock[depot][1] + shelter
 
 
 def _open_files(seen: Observation) -> str:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Self, cast
 
 from hadr_dispatch.observation import Event, File, Hospital, Observation, Unit
-from hadr_dispatch.orders import Answer, Order, order_of, ordered, verdict
+from hadr_dispatch.orders import Answer, Order, after, order_of, verdict
 from hadr_dispatch.plan import Incident, Person, Picture, plan
 from hadr_dispatch.scenario import CAPACITY, NeedSpec, Road, Scenario, Triage
 
@@ -76,6 +76,7 @@ class World:
         self._orders: list[dict[str, object]] = []
         self._hear()
         self._look()
+        self.events += self._changes
         self.hash = self._state_hash()
         head: dict[str, object] = {"world_version": WORLD_VERSION, "scenario": scenario.id, "digest": scenario.digest}
         self.log: list[Mapping[str, object]] = [{**head, "seed": seed, "hash": self.hash}]
@@ -134,17 +135,14 @@ class World:
 
     def apply(self, order: Order) -> Answer:
         """Carry out an order, or refuse it; a refused one changes nothing. No order moves time."""
-        answer = verdict(self.observe(), order)
+        seen = self.observe()
+        answer = verdict(seen, order)
         self._orders.append({"order": asdict(order), "answer": answer.refusal or "accepted"})
-        if answer.accepted and order.kind == "note":
-            self._files[order.target] = replace(self._files[order.target], note=order.reason)
-        elif answer.accepted:
-            unit = self._units[order.unit]
-            if unit.water or unit.shelter:
-                self._change_stock(self._depot(unit), unit.water, unit.shelter)
-            self._units[unit.id] = ordered(unit, order, answer)
-            if order.kind == "send_supplies":
-                self._change_stock(answer.via, -order.water, -order.shelter)
+        if answer.accepted:
+            seen = after(seen, order, answer)
+            self._units = {unit.id: unit for unit in seen.units}
+            self._files = {file.id: file for file in seen.files}
+            self._stock = {name: (water, shelter) for name, water, shelter in seen.stock}
         return answer
 
     def next_tick(self, expected_tick: int) -> None:

@@ -1,0 +1,69 @@
+"""Many runs side by side: on processes of this machine, or on a Dask cluster.
+
+It knows nothing of what is run. Dask is imported only when a cluster is asked for.
+"""
+
+import contextlib
+import importlib
+import logging
+import multiprocessing
+import os
+import signal
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+
+SECONDS = 5
+"""How long a cluster may take to answer."""
+
+
+class WorkersError(Exception):
+    """No workers can be had: why, and what to do."""
+
+
+@contextlib.contextmanager
+def workers(jobs: int | None, cluster: str | None) -> Iterator[Executor]:
+    """So many processes (None: one for each processor), or the Dask cluster at an address. Raises WorkersError."""
+    if cluster is not None:
+        with _dask(cluster) as executor:
+            yield executor
+        return
+    # Ctrl-C reaches the processes too; by default each would print a traceback.
+    with ProcessPoolExecutor(jobs or os.cpu_count(), initializer=_die_of_interrupts) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                child.terminate()
+            raise
+
+
+def _die_of_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def _dask(address: str) -> Iterator[Executor]:
+    try:
+        distributed = importlib.import_module("distributed")
+    except ImportError:
+        raise WorkersError(
+            "--cluster needs Dask: pip install 'hadr-agent[cluster]', or in a checkout: uv sync --extra cluster"
+        ) from None
+    logging.disable(logging.CRITICAL)  # its own lines about lost connections are not for the user's terminal
+    try:
+        with contextlib.ExitStack() as stack:
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    client = stack.enter_context(distributed.Client(address, timeout=SECONDS, set_as_default=False))
+                client.wait_for_workers(1, timeout=SECONDS)
+            except (OSError, ValueError, TypeError) as error:
+                raise WorkersError(
+                    f"no cluster with workers answers at {address} ({type(error).__name__}). "
+                    "Is a dask scheduler running there, with a worker?"
+                ) from error
+            yield client.get_executor()
+    finally:
+        logging.disable(logging.NOTSET)
