@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import signal
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import Executor, ProcessPoolExecutor
 
 SECONDS = 5
@@ -22,7 +22,7 @@ class WorkersError(Exception):
 
 
 @contextlib.contextmanager
-def workers(jobs: int | None, cluster: str | None) -> Iterator[Executor]:
+def workers(jobs: int | None, cluster: str | None) -> Generator[Executor]:
     """So many processes (None: one for each processor), or the Dask cluster at an address. Raises WorkersError."""
     if cluster is not None:
         with _dask(cluster) as executor:
@@ -44,7 +44,7 @@ def _die_of_interrupts() -> None:
 
 
 @contextlib.contextmanager
-def _dask(address: str) -> Iterator[Executor]:
+def _dask(address: str) -> Generator[Executor]:
     try:
         distributed = importlib.import_module("distributed")
     except ImportError:

@@ -159,10 +159,13 @@ def summary(rows: Sequence[Row]) -> str:
     return "\n\n".join("\n".join(_table(name, table)) for name, table in standings(rows).items())
 
 
+_COUNTS = ("refused", "duplicate", "idle", "wakes", "rounds", "capped")
+
+
 def _table(scenario: str, table: Sequence[Standing]) -> Iterator[str]:
     yield f"{scenario}, 0 is doing nothing, 100 is par; error of the difference to par on the same seeds"
-    scores = [("policy", "seeds", "score", "error", "won-tied-lost", "deaths", "in care")]
-    faults = [("faults", "refused", "duplicate", "idle", "wakes", "rounds", "capped", "tokens", "cached")]
+    scores: list[tuple[str, ...]] = [("policy", "seeds", "score", "error", "won-tied-lost", "deaths", "in care")]
+    faults: list[tuple[str, ...]] = [("faults", *_COUNTS, "tokens", "cached")]
     for each in table:
         ahead = [(row.points > row.par) - (row.points < row.par) for row in each.rows]
         count = len(ahead)
@@ -172,7 +175,7 @@ def _table(scenario: str, table: Sequence[Standing]) -> Iterator[str]:
             f"{sum(row.deaths for row in each.rows) / count:.1f}",
             f"{sum(row.in_care for row in each.rows) / count:.1f}",
         ))  # fmt: skip
-        sums = [sum(getattr(row, name) for row in each.rows) for name in faults[0][1:-2]]
+        sums = [sum(getattr(row, name) for row in each.rows) for name in _COUNTS]
         faults.append((each.policy, *map(str, sums), *_tokens(each.rows)))
     yield from _aligned(scores)
     yield ""

@@ -116,8 +116,12 @@ def triage(seen: Observation, weights: Weights = WEIGHTS) -> Sequence[Order]:
         ]
         if not options:
             return [*orders, *_supplies(seen)]
-        worth, unit, target = max(options, key=lambda option: (option[0], option[1], option[2]))
-        orders.append(Order("assign", unit, target, f"most at stake: {worth / 100:.2f} lives a tick"))
+        _, unit, target = max(options)
+        file = seen.file(target)
+        why = (
+            f"{file.believed} at {file.place}" if file else "patients aboard" if seen.road(target) is None else "reach"
+        )
+        orders.append(Order("assign", unit, target, f"most at stake for each tick: {why}"))
 
 
 def _turned_away(seen: Observation) -> Iterator[Order]:
