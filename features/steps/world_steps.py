@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 
 from behave import given, then, when
 from behave.runner import Context
-from hypothesis import HealthCheck, given as over, settings, strategies as st
+from hypothesis import HealthCheck, settings
+from hypothesis import given as over
+from hypothesis import strategies as st
 
 from hadr_dispatch.observation import Observation
 from hadr_dispatch.orders import REFUSALS, Order
@@ -68,11 +70,12 @@ def state(world: World) -> tuple[object, ...]:
 
 
 def orders_of(rows: Sequence[Mapping[str, str]]) -> dict[int, list[Order]]:
-    """A table of tick, unit, target; without a target it is a recall."""
+    """A table of tick, unit, target, and the water that a truck brings there."""
     made: dict[int, list[Order]] = {}
     for row in rows:
-        order = Order("assign", row["unit"], row["target"], "as the table says")
-        made.setdefault(int(row["tick"]), []).append(order if row["target"] else Order("recall", row["unit"]))
+        water = int(row.get("water") or 0)
+        order = Order("send_supplies" if water else "assign", row["unit"], row["target"], "as the table says", water)
+        made.setdefault(int(row["tick"]), []).append(order)
     return made
 
 
@@ -214,6 +217,11 @@ def reachable(start: object) -> Iterator[object]:
 @given("the world of {name} with seed {seed:d}")
 def step_world(context: Context, name: str, seed: int) -> None:
     context.world = World.start(load_scenario(name), seed)
+
+
+@given("a world of this map")
+def step_map(context: Context) -> None:
+    context.world = World.start(read_scenario(context.text, "try.toml"), 7)
 
 
 @given("the log of {rule} on {name} with seed {seed:d}")
@@ -464,6 +472,19 @@ def step_marks(context: Context, points: int, nothing: int) -> None:
         assert found == (points, nothing), f"seed {seed}: expected {(points, nothing)}, found {found}"
 
 
+@then("{rule} has {points:d} points there")
+def step_points(context: Context, rule: str, points: int) -> None:
+    found = RULES[rule](context.world.scenario, context.world.seed).result().points
+    assert found == points, f"{rule}: expected {points} points, found {found}"
+
+
+@then("{unit:w} has {kind:w} something for the first time at tick {tick:d}")
+def step_first(context: Context, unit: str, kind: str, tick: int) -> None:
+    events = [event for event in context.world.events if event.kind == kind and event.text.startswith(f"{unit} ")]
+    found = events[0].tick if events else None
+    assert found == tick, f"expected {unit} to have {kind} at tick {tick}, found {found}; {answers_of(context)}"
+
+
 @then("the order is refused with {refusal:json}, which names {words:words}")
 def step_order_refused(context: Context, refusal: str, words: list[str]) -> None:
     assert context.answer.refusal == refusal, f"expected {refusal!r}, found {context.answer.text!r}"
@@ -498,4 +519,3 @@ def step_maps(context: Context) -> None:
         assert not off, f"{name}: expected x and y from 0 to 100, found {off}"
         sentences = re.findall(r"[.!?](?:\s|$)", scenario.briefing)
         assert 1 <= len(sentences) <= 3, f"{name}: expected 1 to 3 sentences, found {len(sentences)}"
-
