@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from behave import given, then, when
 from behave.runner import Context
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import given as over
 from hypothesis import strategies as st
 
@@ -180,7 +180,13 @@ def play_checked(scenario: str, seed: int) -> set[str]:
     ticks = st.lists(st.tuples(st.booleans(), st.lists(any_order(start), max_size=4)), min_size=12, max_size=40)
 
     @settings(
-        max_examples=EXAMPLES, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
+        max_examples=EXAMPLES,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        report_multiple_bugs=False,
+        phases=[Phase.generate],  # to make a failing play smaller takes minutes
+        suppress_health_check=list(HealthCheck),
     )
     @over(ticks)
     def check(played: list[tuple[bool, list[Order]]]) -> None:
