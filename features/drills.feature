@@ -71,11 +71,10 @@ Feature: The drills
       | tick | unit | target   |
       | 0    | A1   | I01      |
       | 0    | A2   | I03      |
+      | 1    | R1   | <sent>   |
       | 2    | A1   | Hospital |
-      | 2    | R1   | <team>   |
-      | 4    | A1   | <team>   |
-      | 7    | A1   | I02      |
-      | 8    | A1   | Hospital |
+      | 4    | A1   | <sent>   |
+      | 6    | A1   | Hospital |
     Then at the end I01 is closed as nobody there needs help any more
     And at the end I04 is closed as the same as I01
     And at the end I03 is closed as a false alarm
@@ -84,6 +83,6 @@ Feature: The drills
     And par has 8 points there and doing nothing 3, with any seed
 
     Examples: I02 is denied at tick 1, and stays open until a unit has been there
-      | what                 | team | mill                                     | deaths | in_care | points |
-      | a team goes and sees | I02  | closed as nobody there needs help any more | 0    | 4       | 8      |
-      | the denial believed  | I04  | open, at Mill                            | 1      | 2       | 5      |
+      | what                 | sent | mill                                       | deaths | in_care | points |
+      | a team goes and sees | I02  | closed as nobody there needs help any more | 0      | 4       | 8      |
+      | the denial believed  | I04  | open, at Mill                              | 1      | 2       | 5      |

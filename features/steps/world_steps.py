@@ -22,7 +22,7 @@ from hadr_dispatch.policies import RULES, par
 from hadr_dispatch.scenario import CAPACITY, LOAD, ScenarioError, load_scenario, read_scenario, scenario_names
 from hadr_dispatch.world import World, WorldError
 
-EXAMPLES = 25  # of random plays for each scenario and seed
+EXAMPLES = 60  # of random plays for each scenario and seed
 MAP = """\
 id = "TRY"
 title = "Try"
@@ -157,20 +157,33 @@ class Checked:
 
 
 def any_order(world: World) -> st.SearchStrategy[Order]:
-    """Orders that can be written down, sensible or not."""
+    """Orders that can be written down, sensible or not; at least half of them name what there is, and a reason."""
     seen = world.observe()
-    units = [*(unit.id for unit in seen.units), "", "Z9", "a1"]
-    targets = [
-        *(report.file for report in world.plan.reports),
-        *(place.name for place in seen.scenario.places),
-        *(road.name for road in seen.roads),
-        *("-".join(road.between[::-1]) for road in seen.roads),
-        "", "-", "I99", "nowhere", "\ud800",
-    ]  # fmt: skip
-    amounts = st.sampled_from([0, 0, 5, 10, LOAD, LOAD + 1, -1, -50, 10**9])
+    units = [unit.id for unit in seen.units]
+    files = list(dict.fromkeys(report.file for report in world.plan.reports))
+    places, roads = [place.name for place in seen.scenario.places], [road.name for road in seen.roads]
+    backwards = ["-".join(road.between[::-1]) for road in seen.roads]
     kinds = st.sampled_from(["assign", "assign", "assign", "recall", "send_supplies", "note"])
-    words = st.sampled_from(["because", "", "  "])
-    return st.builds(Order, kinds, st.sampled_from(units), st.sampled_from(targets), words, amounts, amounts)
+    targets = st.one_of(st.sampled_from(files), st.sampled_from([*places, *roads, *backwards]))
+    amounts = st.sampled_from([0, 5, 10, LOAD])
+    known = st.builds(Order, kinds, st.sampled_from(units), targets, st.just("because"), amounts, amounts)
+    odd = st.builds(
+        Order,
+        kinds,
+        st.sampled_from([*units, "", "Z9", "a1"]),
+        st.sampled_from([*files, *places, *roads, "", "-", "I99", "nowhere", "\ud800"]),
+        st.sampled_from(["because", "", "  "]),
+        st.sampled_from([0, 5, LOAD + 1, -1, 10**9]),
+        st.sampled_from([0, 5, LOAD + 1, -50, 10**9]),
+    )
+    trucks = [unit.id for unit in seen.units if unit.kind == "truck"]
+    if not trucks:
+        return st.one_of(known, odd)
+    loads = st.sampled_from([0, 5, 10, LOAD, LOAD + 1])
+    sent = st.builds(
+        Order, st.just("send_supplies"), st.sampled_from(trucks), st.sampled_from(places), st.just("due"), loads, loads
+    )
+    return st.one_of(known, odd, sent)
 
 
 def play_checked(scenario: str, seed: int) -> set[str]:
