@@ -198,7 +198,8 @@ def after(seen: Observation, order: Order, answer: Answer) -> Observation:
                 _put(stock, answer.via, -order.water, -order.shelter)
             target = "" if order.kind == "recall" else order.target
             unit = replace(unit, target=target, route=answer.route, person="", progress=0, via=answer.via)
-            unit = replace(unit, water=order.water, shelter=order.shelter)
+            load = (order.water, order.shelter) if order.kind == "send_supplies" else (0, 0)
+            unit = replace(unit, water=load[0], shelter=load[1])
         units.append(unit)
     return replace(seen, units=tuple(units), stock=tuple((name, *amounts) for name, amounts in stock.items()))
 

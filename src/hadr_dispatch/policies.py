@@ -218,8 +218,8 @@ def _road_worth(seen: Observation, unit: Unit, name: str, weights: Weights) -> i
 
 
 def _reach(seen: Observation, place: str, weights: Weights) -> int:
-    stand = Unit("", "ambulance", place)
-    ways = [seen.ticks(stand, hospital.name) for hospital in seen.hospitals]
+    # from the hospitals: roads take as long both ways, and there are fewer of them than of places
+    ways = [seen.ticks(Unit("", "ambulance", hospital.name), place) for hospital in seen.hospitals]
     return sum(weights.far if ticks is None else ticks for ticks in ways)
 
 

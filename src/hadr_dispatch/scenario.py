@@ -235,9 +235,14 @@ def _problems(scenario: Scenario) -> Iterator[str]:
     yield from _twice("places", places)
     yield from _twice("roads", ["-".join(sorted(road.between)) for road in scenario.roads])
     yield from _twice("units", [unit.id for unit in scenario.units])
+    if not scenario.units:
+        yield "units must have at least one unit, found none"
+    taken = [unit.id for unit in scenario.units]
     for at, place in enumerate(scenario.places, 1):
         if not place.name or "-" in place.name or not place.name.isprintable():
             yield f"places[{at}].name must be a name without -, found {place.name!r}"
+        if place.name in taken or re.fullmatch(r"I\d+|incident \d+", place.name):
+            yield f"places[{at}].name must not be the name of a unit or an incident, found {place.name!r}"
         for name, number in {"beds": place.beds, "water": place.water, "shelter": place.shelter}.items():
             yield from _range(f"places[{at}].{name}", number, 0, 100_000)
     for at, road in enumerate(scenario.roads, 1):
@@ -271,7 +276,9 @@ def _draw_problems(scenario: Scenario) -> Iterator[str]:
     yield from _range("draws.at_start", draws.at_start, 0, draws.incidents)
     yield from _range("draws.last", draws.last, 0, scenario.ticks - 1)
     yield from _range("draws.trapped", draws.trapped, 0, 100)
-    yield from _range("draws.blocked", draws.blocked, 0, len(scenario.roads) - later)
+    can_be_hit = sum(not road.work for road in scenario.roads)  # each road at most once
+    yield from _range("draws.blocked, with all aftershocks,", draws.blocked + later, 0, can_be_hit)
+    yield from _range("draws.blocked", draws.blocked, 0, can_be_hit)
     for name, number in {"wrong": draws.wrong, "duplicate": draws.duplicate, "denied": draws.denied}.items():
         yield from _range(f"draws.{name}", number, 0, 1_000)
     yield from _range("draws.needs", draws.needs, 0, 100)

@@ -210,16 +210,19 @@ class World:
         """Every unit under way goes on for one tick. Returns those that came to where they were sent."""
         arrived: set[str] = set()
         for unit in self._units.values():
-            if unit.route:
+            if unit.route or unit.via:
                 moved = self._moved(unit)
                 self._units[unit.id] = moved
-                if not moved.route:
+                if not moved.route and moved.target == unit.target:
                     arrived.add(unit.id)
                     where = f" for {moved.target}" if moved.target else ""
                     self._tell("arrived", unit.id, f"{unit.id} arrived at {moved.at}{where}")
         return arrived
 
     def _moved(self, unit: Unit) -> Unit:
+        unit = self._loaded(unit)
+        if not unit.route:
+            return unit
         if not unit.left:
             road = self._road(unit.at, unit.route[0])
             if road.work:  # blocked since it was sent
@@ -228,21 +231,28 @@ class World:
         unit = replace(unit, left=unit.left - 1)
         if unit.left:
             return unit
-        unit = replace(unit, at=unit.route[0], route=unit.route[1:])
-        if unit.via == unit.at and not unit.route:
-            unit = replace(unit, via="", route=self._way(unit, unit.target) or ())
+        unit = self._loaded(replace(unit, at=unit.route[0], route=unit.route[1:]))
         if unit.route and self._road(unit.at, unit.route[0]).work:
             return self._stuck(unit)
         return unit
 
+    def _loaded(self, unit: Unit) -> Unit:
+        """A truck that stands at its depot goes on to where its load is needed."""
+        if unit.via != unit.at or unit.route:
+            return unit
+        found = self._way(unit, unit.target)
+        return self._stranded(unit, unit.target) if found is None else replace(unit, via="", route=found)
+
     def _stuck(self, unit: Unit) -> Unit:
         """Before a blocked road: it goes another way, if there is one, and otherwise waits there for an order."""
-        found = self._way(unit, unit.via or unit.route[-1])
-        if found is not None:
-            return replace(unit, route=found)
+        goal = unit.via or unit.route[-1]
+        found = self._way(unit, goal)
+        return self._stranded(unit, goal) if found is None else replace(unit, route=found)
+
+    def _stranded(self, unit: Unit, goal: str) -> Unit:
         if unit.water or unit.shelter:
             self._change_stock(self._depot(unit), unit.water, unit.shelter)
-        self._tell("stuck", unit.id, f"{unit.id} stands at {unit.at}: no open road to {unit.route[-1]}; it is idle")
+        self._tell("stuck", unit.id, f"{unit.id} stands at {unit.at}: no open road to {goal}; it is idle")
         return replace(unit, target="", route=(), via="", water=0, shelter=0)
 
     def _work(self, arrived: set[str]) -> None:
@@ -358,7 +368,7 @@ class World:
         if unit:
             self._units[unit.id] = replace(unit, patients=tuple(each for each in unit.patients if each != person.id))
             if unit.target in self._occupied and len(unit.patients) == 1:
-                self._release(self._units[unit.id])
+                self._close_for(self._units[unit.id], "")
         place = person.where if unit else self._incident(person).place
         witness = unit or any(each.at == place and not each.route for each in self._units.values())
         self._tell("died", person.id, f"{person.id} died {'aboard' if unit else 'at'} {place}", known=bool(witness))
@@ -409,6 +419,8 @@ class World:
                 real = self.plan.incidents[self._incident_of[file.id] - 1]
                 if real.place == place:
                     self._see(replace(file, place=place), real.number)
+                    if file.place != place and not self._files[file.id].closed:
+                        self._redirect(self._files[file.id])
                 elif file.place == place:
                     moved = self._files[file.id] = replace(file, place=real.place)
                     self._tell("seen", file.id, f"{file.id} is not at {place} but at {real.place}")
@@ -435,6 +447,7 @@ class World:
         """A unit's file is closed: it takes the other one of the same incident, or is free."""
         if instead and not self._files[instead].closed:
             self._units[unit.id] = replace(unit, target=instead)
+            self._redirect(self._files[instead])
             return
         self._units[unit.id] = replace(unit, route=unit.route[: 1 if unit.left else 0])
         self._release(self._units[unit.id])
@@ -442,6 +455,8 @@ class World:
     def _redirect(self, file: File) -> None:
         """Units that were sent to a file's wrong place go on to the right one, or are free if they stand there."""
         for unit in [unit for unit in self._units.values() if unit.target == file.id]:
+            if not unit.route and unit.at == file.place:
+                continue
             way = self.observe().route(unit, file.place) if unit.route else None
             if way is None:
                 self._close_for(unit, "")
