@@ -101,6 +101,8 @@ class Checked:
         before, supplies = (self.world.observe(), self.world.people, self.world.result()), self._supplies()
         answer = self.world.apply(order)
         assert self._supplies() == supplies, f"{order}: expected {supplies} supplies, found {self._supplies()}"
+        filled = [place.name for place in self.world.scenario.places if self._in_stock(place.name) > place.water]
+        assert not filled, f"{order}: expected no depot with more water than it began with, found {filled}"
         self.answers.add(answer.refusal or "accepted")
         after = (self.world.observe(), self.world.people, self.world.result())
         if answer.refusal is not None:
@@ -138,6 +140,9 @@ class Checked:
             if event.kind == "delivered":
                 at = seen.unit(event.text.split()[0]).at
                 assert at == event.subject, f"expected supplies where the truck is, {at}; found them at {event.subject}"
+
+    def _in_stock(self, depot: str) -> int:
+        return next((water for name, water, _ in self.world.observe().stock if name == depot), 0)
 
     def _supplies(self) -> tuple[int, int]:
         """All water and all shelter: in stock, on trucks, and delivered."""

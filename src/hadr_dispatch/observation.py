@@ -26,7 +26,7 @@ class Unit:
     """A unit. It stands at `at`, or has left it for `route[0]`, which it reaches in `left` ticks.
 
     target: a file, a road or a hospital; nothing: it is free. person, progress: whom a rescue team frees, since when.
-    patients: ids of people aboard. via: the depot that a truck must pass. water, shelter: what it is to deliver.
+    patients: ids of people aboard. water, shelter: what a truck is to deliver. depot: where that is from. via: the depot, as long as it is not loaded.
     """
 
     id: str
@@ -38,6 +38,7 @@ class Unit:
     person: str = ""
     progress: int = 0
     patients: tuple[str, ...] = ()
+    depot: str = ""
     via: str = ""
     water: int = 0
     shelter: int = 0

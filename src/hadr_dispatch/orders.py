@@ -193,13 +193,13 @@ def after(seen: Observation, order: Order, answer: Answer) -> Observation:
     for unit in seen.units:
         if unit.id == order.unit:
             if unit.water or unit.shelter:  # what it was to deliver goes back
-                _put(stock, unit.via or next(iter(stock)), unit.water, unit.shelter)
+                _put(stock, unit.depot, unit.water, unit.shelter)
             if answer.via:
                 _put(stock, answer.via, -order.water, -order.shelter)
             target = "" if order.kind == "recall" else order.target
-            unit = replace(unit, target=target, route=answer.route, person="", progress=0, via=answer.via)
             load = (order.water, order.shelter) if order.kind == "send_supplies" else (0, 0)
-            unit = replace(unit, water=load[0], shelter=load[1])
+            unit = replace(unit, target=target, route=answer.route, person="", progress=0, water=load[0])
+            unit = replace(unit, shelter=load[1], depot=answer.via, via=answer.via)
         units.append(unit)
     return replace(seen, units=tuple(units), stock=tuple((name, *amounts) for name, amounts in stock.items()))
 

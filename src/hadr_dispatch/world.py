@@ -215,7 +215,7 @@ class World:
                 self._units[unit.id] = moved
                 if not moved.route and moved.target == unit.target:
                     arrived.add(unit.id)
-                    where = f" for {moved.target}" if moved.target else ""
+                    where = f" for {moved.target}" if moved.target not in ("", moved.at) else ""
                     self._tell("arrived", unit.id, f"{unit.id} arrived at {moved.at}{where}")
         return arrived
 
@@ -251,9 +251,9 @@ class World:
 
     def _stranded(self, unit: Unit, goal: str) -> Unit:
         if unit.water or unit.shelter:
-            self._change_stock(self._depot(unit), unit.water, unit.shelter)
+            self._change_stock(unit.depot, unit.water, unit.shelter)
         self._tell("stuck", unit.id, f"{unit.id} stands at {unit.at}: no open road to {goal}; it is idle")
-        return replace(unit, target="", route=(), via="", water=0, shelter=0)
+        return replace(unit, target="", route=(), depot="", via="", water=0, shelter=0)
 
     def _work(self, arrived: set[str]) -> None:
         for unit in list(self._units.values()):
@@ -289,7 +289,7 @@ class World:
         self._tell(
             "delivered", unit.target, f"{unit.id} brought {brought[0]} water, {brought[1]} shelter to {unit.target}"
         )
-        self._release(replace(unit, water=0, shelter=0))
+        self._release(replace(unit, depot="", water=0, shelter=0))
 
     def _admit(self, unit: Unit, just_arrived: bool) -> None:
         beds = next(place.beds for place in self.scenario.places if place.name == unit.target)
@@ -487,10 +487,6 @@ class World:
         found = self.observe().route(unit, place)
         return None if found is None else found[1]
 
-    def _depot(self, unit: Unit) -> str:
-        """Where supplies that are not delivered go back to: the depot they come from, or the first one."""
-        return unit.via or next(iter(self._stock))
-
     def _change_stock(self, depot: str, water: int, shelter: int) -> None:
         before = self._stock[depot]
         self._stock[depot] = before[0] + water, before[1] + shelter
@@ -500,7 +496,7 @@ class World:
         lines = [f"tick {self.tick}"]
         lines += [f"{p.id} {p.health} {p.trapped:d} {p.where}" for p in self._people.values()]
         lines += [
-            f"{u.id} {u.at} {u.target}|{'>'.join(u.route)} {u.left} {u.person} {u.progress} {u.via}"
+            f"{u.id} {u.at} {u.target}|{'>'.join(u.route)} {u.left} {u.person} {u.progress} {u.depot} {u.via}"
             f" {u.water} {u.shelter} {','.join(u.patients)}"
             for u in self._units.values()
         ]
