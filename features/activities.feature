@@ -1,7 +1,7 @@
 Feature: Activities
-  Three pages in docs take a student through one model call, the loop, and a scenario of their own. A page that shows
-  what does not happen costs a class an hour, so each command is run here, in a copy of the project and offline, and
-  each shown output is compared. In a page, … stands for any part of a line, alone on a line for any lines.
+  Four pages in docs take a student through one model call, the loop, a scenario of their own, and the dispatcher. A
+  page that shows what does not happen costs a class an hour, so each command is run here, in a copy of the project and
+  offline, and each shown output is compared. In a page, … stands for any part of a line, alone on a line for any lines.
 
   Scenario Outline: ACTIVITY-1: what a page tells to run is run, and prints what the page shows
     Given the page docs/<page>.md, and a copy of the project
@@ -13,6 +13,7 @@ Feature: Activities
       | one-model-call | 4        | 4     |
       | the-loop       | 7        | 5     |
       | add-a-scenario | 2        | 2     |
+      | dispatcher     | 4        | 3     |
 
   Scenario Outline: ACTIVITY-2: a page that shows what does not happen is told so
     Given a page of <lines>, and a copy of the project
@@ -55,6 +56,7 @@ Feature: Activities
       | one-model-call | 5     |
       | the-loop       | 6     |
       | add-a-scenario | 8     |
+      | dispatcher     | 17    |
 
   Scenario Outline: ACTIVITY-4: the scenario that students copy is green for right loops, and red for those that break what it is about
     Given the scenario of docs/add-a-scenario.md

@@ -26,7 +26,8 @@ class Unit:
     """A unit. It stands at `at`, or has left it for `route[0]`, which it reaches in `left` ticks.
 
     target: a file, a road or a hospital; nothing: it is free. person, progress: whom a rescue team frees, since when.
-    patients: ids of people aboard. water, shelter: what a truck is to deliver. depot: where that is from. via: the depot, as long as it is not loaded.
+    patients: ids of people aboard. water, shelter: what a truck is to deliver. depot: where that is from. via: that
+    depot too, as long as the truck has not been there.
     """
 
     id: str
