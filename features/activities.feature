@@ -56,7 +56,7 @@ Feature: Activities
       | one-model-call | 5     |
       | the-loop       | 6     |
       | add-a-scenario | 8     |
-      | dispatcher     | 17    |
+      | dispatcher     | 16    |
 
   Scenario Outline: ACTIVITY-4: the scenario that students copy is green for right loops, and red for those that break what it is about
     Given the scenario of docs/add-a-scenario.md
