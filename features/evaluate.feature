@@ -10,6 +10,7 @@ Feature: Policies compared
     And no-crew is below par by more than 2 times its error
     And triage is above par by more than 1 times its error
     And best scores more than triage
+    And the README shows these scores, errors, deaths and people in care
 
   Scenario: EVAL-2: each operation is a row once, in the order of policies and seeds
     When I run hadr-dispatch "eval" "--policies" "par,idle,par" "--seeds" "2,0-2" "--csv" "out.csv"

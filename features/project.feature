@@ -59,7 +59,7 @@ Feature: The project keeps its shape
     And no sentence mentions another id
 
   Scenario: PROJECT-6: what the README shows is what there is: its commands work, its loop is the loop
-    When the hadr-agent commands of the README are run offline, beside the files that it shows
+    When the hadr-agent and hadr-dispatch commands of the README are run offline, beside the files that it shows
     Then each of them exits with 0
     And the loop that it shows stands in agent.py
 

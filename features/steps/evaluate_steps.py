@@ -157,6 +157,17 @@ def step_best(context: Context) -> None:
     assert best > triage, f"expected best above triage, found {best} and {triage}"
 
 
+@then("the README shows these scores, errors, deaths and people in care")
+def step_readme(context: Context) -> None:
+    rows = json.loads(context.stdout)["rows"]
+    readme = (FEATURES.parent / "README.md").read_text()
+    for each in json.loads(context.stdout)["scenarios"]["SURGE"]:
+        its = [row for row in rows if row["policy"] == each["policy"]]
+        deaths, in_care = (sum(row[name] for row in its) / len(its) for name in ("deaths", "in_care"))
+        line = f"| {each['policy']} | {each['score']:.0f} | {each['error']:.0f} | {deaths:.1f} | {in_care:.1f} |"
+        assert line in readme, f"expected {line!r} in the README, found another or none"
+
+
 @then("the rows of out.csv are of {expected:json}")
 def step_rows(context: Context, expected: str) -> None:
     text = (folder(context) / "out.csv").read_text()

@@ -134,7 +134,7 @@ def step_mentions(context: Context) -> None:
     assert not wrong, f"expected no second id in a name, found {wrong}"
 
 
-@when("the hadr-agent commands of the README are run offline, beside the files that it shows")
+@when("the hadr-agent and hadr-dispatch commands of the README are run offline, beside the files that it shows")
 def step_readme(context: Context) -> None:
     text = (ROOT / "README.md").read_text()
     context.python = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
@@ -143,17 +143,18 @@ def step_readme(context: Context) -> None:
             (folder(context) / name[1]).write_text(block)
     shutil.copytree(ROOT / "prompts", folder(context) / "prompts")
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
-    lines = [line.rpartition("uv run hadr-agent ")[2] for line in "".join(blocks).splitlines() if "hadr-agent " in line]
+    lines = re.findall(r"uv run (hadr-agent|hadr-dispatch) (.*)", "".join(blocks))
     context.results = []
-    for line in lines:
-        run(context, shlex.split(line, comments=True))
-        context.results.append((line, context.code, context.stderr[-300:]))
+    for command, arguments in lines:
+        run(context, shlex.split(arguments, comments=True), command=command)
+        context.results.append((command, arguments, context.code, context.stderr[-300:]))
 
 
 @then("each of them exits with 0")
 def step_readme_works(context: Context) -> None:
-    assert len(context.results) > 2, f"expected commands in the README, found {context.results}"
-    wrong = [result for result in context.results if result[1]]
+    commands = [command for command, *_ in context.results]
+    assert min(commands.count(name) for name in ("hadr-agent", "hadr-dispatch")) > 2, f"expected both, found {commands}"
+    wrong = [result for result in context.results if result[2]]
     assert not wrong, f"expected exit code 0, found {wrong}"
 
 

@@ -32,8 +32,8 @@ def briefing(scenario: Scenario) -> str:
         "Places: "
         + ", ".join(f"{place.name}{_about(place.beds, place.water or place.shelter)}" for place in scenario.places)
     ]
-    lines += ["Roads, with ticks: " + ", ".join(f"{road.name} {road.ticks}" for road in scenario.roads)]
-    lines += ["Units: " + ", ".join(f"{unit.id} {WORDS[unit.kind]}" for unit in scenario.units)]
+    lines += ["Roads, with ticks: " + ", ".join(f"{road.name} ({road.ticks})" for road in scenario.roads)]
+    lines += ["Units: " + ", ".join(f"{unit.id} ({WORDS[unit.kind]})" for unit in scenario.units)]
     carries = f"An ambulance carries {CAPACITY} patients."
     return "\n".join([*lines, f"{carries} A truck carries {LOAD}." if scenario.has_supplies else carries])
 
@@ -73,7 +73,7 @@ def _unit(seen: Observation, unit: Unit) -> str:
         doing = f"{doing} ({unit.target})"
     load = f"; aboard: {', '.join(unit.patients)}" if unit.patients else ""
     load += f"; load: {unit.water} water, {unit.shelter} shelter" if unit.water or unit.shelter else ""
-    return f"{unit.id} {WORDS[unit.kind]}, {where}: {doing}{load}"
+    return f"{unit.id} ({WORDS[unit.kind]}) {where}: {doing}{load}"
 
 
 def _file(seen: Observation, file: File) -> str:
@@ -82,7 +82,7 @@ def _file(seen: Observation, file: File) -> str:
     sent = [unit.id for unit in seen.assigned(file.id)]
     there = f"; assigned: {', '.join(sent)}" if sent else ""
     noted = f"; note: {file.note}" if file.note else ""
-    return f"{file.id} {file.place}, since tick {file.opened}, {told}{denied}{there}{noted}"
+    return f"{file.id} at {file.place}, since tick {file.opened}, {told}{denied}{there}{noted}"
 
 
 def _supplies(seen: Observation) -> Iterator[str]:
