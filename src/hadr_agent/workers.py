@@ -3,6 +3,7 @@
 It knows nothing of what is run. Dask is imported only when a cluster is asked for.
 """
 
+import argparse
 import contextlib
 import importlib
 import logging
@@ -19,6 +20,20 @@ SECONDS = 5
 
 class WorkersError(Exception):
     """No workers can be had: why, and what to do."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """--jobs and --cluster, the arguments of `workers`."""
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--jobs", type=positive, metavar="N", help="processes (default: one a processor)")
+    where.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, such as tcp://127.0.0.1:8786")
+
+
+def positive(text: str) -> int:
+    """A count on a command line. Raises ArgumentTypeError."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 5 and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"must be 1 to 9999, not {text[:40]!r}")
+    return int(text)
 
 
 @contextlib.contextmanager

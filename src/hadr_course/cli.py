@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hadr_agent.workers import WorkersError, workers
+from hadr_agent.workers import WorkersError, add_options, workers
 from hadr_course.check import HEAD, Checked, as_csv, as_document, as_html, check_all, report, row
 from hadr_course.start import PHASES, StartError, start, verify
 
@@ -33,9 +33,7 @@ def _command(argv: Sequence[str] | None) -> int:
     check.add_argument("--json", action="store_true", help="print one JSON document")
     check.add_argument("--csv", type=Path, metavar="OUT", help="write the summary as CSV")
     check.add_argument("--html", type=Path, metavar="OUT", help="write the summary and the reports as one page")
-    where = check.add_mutually_exclusive_group()
-    where.add_argument("--jobs", type=_positive, metavar="N", help="processes (default: one a processor)")
-    where.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, such as tcp://127.0.0.1:8786")
+    add_options(check)
     begin = commands.add_parser("start", help="write a student's repository")
     begin.add_argument("destination", type=Path, metavar="DEST", help="a new folder")
     begin.add_argument(
@@ -65,12 +63,6 @@ def _command(argv: Sequence[str] | None) -> int:
         parser.exit(2, f"hadr-course: {error.filename} cannot be written: {error.strerror}\n")
     print(_shown(found, as_json=options.json, trace=options.traceback))
     return 0 if all(each.passed for each in found) else 1
-
-
-def _positive(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) < 5 and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"must be 1 to 9999, not {text[:40]!r}")
-    return int(text)
 
 
 def _start(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:

@@ -52,13 +52,15 @@ def _complain(text: str, code: int) -> int:
 
 
 def _parser() -> _Parser:
+    from hadr_agent.workers import add_options, positive
+
     parser = _Parser(prog="hadr-dispatch", description="Relief operations, and how well policies dispatch them.")
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="run one operation, and report")
     run.add_argument("scenario", metavar="SCENARIO", help="a name, or a TOML file")
     run.add_argument("--policy", default="agent", metavar="NAME", help="agent or a rule of eval (default: agent)")
     run.add_argument("--seed", type=_seed, metavar="N", help="what is drawn (default: the session's, or 0)")
-    run.add_argument("--max-rounds", type=_positive, default=6, metavar="N", help="of one wake (default: 6)")
+    run.add_argument("--max-rounds", type=positive, default=6, metavar="N", help="of one wake (default: 6)")
     run.add_argument("--model", help="the model (default: HADR_MODEL)")
     run.add_argument("--session", metavar="FILE", help="keep the operation in this file; go on with it if it is there")
     run.add_argument("--history-tokens", type=_tokens, default=100_000, metavar="N", help="hand a longer one over")
@@ -72,20 +74,12 @@ def _parser() -> _Parser:
     compare.add_argument("--policies", metavar="NAMES", help="with commas (default: all rules)")
     compare.add_argument("--scenarios", default="SURGE", metavar="NAMES", help="with commas (default: SURGE)")
     compare.add_argument("--seeds", type=_seeds, default="0-29", help="such as 3, 1,2,5 or 0-29 (default: 0-29)")
-    where = compare.add_mutually_exclusive_group()
-    where.add_argument("--jobs", type=_positive, metavar="N", help="processes (default: one a processor)")
-    where.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, such as tcp://127.0.0.1:8786")
+    add_options(compare)
     compare.add_argument("--against", metavar="FILE", help="compare with the rows of an earlier --csv too")
     compare.add_argument("--csv", metavar="OUT", help="write a row for each operation")
     compare.add_argument("--plot", metavar="OUT", help="write the scores as an SVG")
     compare.add_argument("--json", action="store_true", help="print one JSON document")
     return parser
-
-
-def _positive(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) < 5 and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"must be 1 to 9999, not {text[:40]!r}")
-    return int(text)
 
 
 def _tokens(text: str) -> int:

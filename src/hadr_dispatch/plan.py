@@ -34,15 +34,7 @@ class Picture:
     def of(cls, tick: int, people: "Sequence[Person | PersonSpec]") -> "Picture":
         counts = {triage: sum(person.triage == triage for person in people) for triage in HEALTH}
         trapped = {triage: sum(person.triage == triage and person.trapped for person in people) for triage in HEALTH}
-        return cls(
-            tick,
-            counts["red"],
-            counts["yellow"],
-            counts["green"],
-            trapped["red"],
-            trapped["yellow"],
-            trapped["green"],
-        )
+        return cls(tick, *counts.values(), *trapped.values())
 
     @property
     def at_risk(self) -> int:
