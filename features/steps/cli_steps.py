@@ -54,7 +54,7 @@ def run(
         stdin=subprocess.DEVNULL,
         stdout=stdout,
         stderr=stderr,
-        timeout=60,
+        timeout=300,  # a machine that is busy with other things
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # behave may run with it ignored
     )
     context.code, context.stderr = process.returncode, (process.stderr or b"").decode()
