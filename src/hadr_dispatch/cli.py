@@ -260,6 +260,7 @@ def _eval(options: argparse.Namespace) -> int:
         EvaluateError,
         Missing,
         as_csv,
+        check_comparable,
         evaluate,
         plot,
         read_csv,
@@ -271,9 +272,9 @@ def _eval(options: argparse.Namespace) -> int:
     policies = [name.strip() for name in options.policies.split(",")] if options.policies is not None else list(PLAYS)
     if unknown := [name for name in policies if name not in plays]:
         raise UsageError(f"unknown policy {unknown[0]!r} in --policies. There are: {', '.join(plays)}")
-    scenarios = [_scenario(name.strip()) for name in options.scenarios.split(",")]
-    for out in filter(None, (options.csv, options.plot)):
-        _write(out, None)  # before a long run, not after it
+    scenarios = list(dict.fromkeys(_scenario(name.strip()) for name in options.scenarios.split(",")))
+    if len({scenario.id for scenario in scenarios}) < len(scenarios):
+        raise UsageError("two different scenarios of --scenarios have the same id; give one of them another")
     earlier: list[Row] = []
     rows: list[Row] = []
     missing: list[Missing] = []
@@ -282,6 +283,9 @@ def _eval(options: argparse.Namespace) -> int:
             _complain(OFFLINE, DONE)
         if options.against is not None:
             earlier = read_csv(_read(options.against), options.against)
+            check_comparable(earlier, scenarios, options.against)
+        for out in filter(None, (options.csv, options.plot)):
+            _write(out, None)  # before a long run, not after it
         with workers(options.jobs, options.cluster) as executor:
             for found in evaluate({name: plays[name] for name in policies}, scenarios, options.seeds, executor):
                 if isinstance(found, Missing):

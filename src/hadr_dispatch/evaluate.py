@@ -17,6 +17,7 @@ from typing import Any
 from hadr_dispatch.policies import RULES
 from hadr_dispatch.scenario import Scenario
 from hadr_dispatch.score import Outcome, marks, outcome, score
+from hadr_dispatch.world import WORLD_VERSION
 
 Play = Callable[[Scenario, int], Outcome]
 """Plays a scenario with a seed to the end, or raises EvaluateError. It can be pickled: workers are other processes."""
@@ -108,25 +109,35 @@ def _row(policy: str, play: Play, scenario: Scenario, seed: int) -> Row | Missin
 
 
 def together(rows: Sequence[Row], earlier: Sequence[Row], file: str) -> list[Row]:
-    """The rows of this run and those of an earlier one, from a file. Raises EvaluateError if they do not go together.
+    """The rows of this run, and from an earlier one, out of a file, those of policies that played differently then.
 
-    Earlier rows that came out the same are left out; a policy that played differently then is named with its file.
+    Those are named with their file.
     """
+    now = {(row.scenario, row.policy, row.seed): row for row in rows}
+    played = {key[:2] for key in now}
+    changed = {key[:2] for old in earlier if now.get(key := (old.scenario, old.policy, old.seed), old) != old}
+    kept: list[Row] = []
     for old in earlier:
-        new = next((row for row in rows if row.scenario == old.scenario), old)
+        if (old.scenario, old.policy) in changed:
+            kept.append(replace(old, policy=f"{old.policy} ({file})"))
+        elif (old.scenario, old.policy) not in played:
+            kept.append(old)
+    return [*rows, *kept]
+
+
+def check_comparable(earlier: Sequence[Row], scenarios: Sequence[Scenario], file: str) -> None:
+    """Raises EvaluateError if rows of an earlier run are of another world, or of another scenario of the same name."""
+    digests = {scenario.id: scenario.digest for scenario in scenarios}
+    for old in earlier:
         for what, then, now in (
-            ("world version", old.world_version, new.world_version),
-            ("digest", old.digest, new.digest),
+            ("world version", old.world_version, WORLD_VERSION),
+            ("digest", old.digest, digests.get(old.scenario, old.digest)),
         ):
             if then != now:
                 raise EvaluateError(
                     f"{file} has {old.scenario} with {what} {then}, this run has {now}; they cannot be compared. "
                     f"Make {file} anew with --csv."
                 )
-    policies, same = {row.policy for row in rows}, set(rows)
-    kept = [row for row in earlier if row not in same]
-    named = [replace(row, policy=f"{row.policy} ({file})") if row.policy in policies else row for row in kept]
-    return [*rows, *named]
 
 
 # --- what the rows come to
@@ -155,11 +166,13 @@ def standings(rows: Sequence[Row]) -> dict[str, list[Standing]]:
 
 def _standing(policy: str, rows: Sequence[Row]) -> Standing:
     nothing, par = sum(row.nothing for row in rows), sum(row.par for row in rows)
+    found = score(sum(row.points for row in rows), nothing, par)
     error = None
-    if len(rows) > 1 and par > nothing:
-        spread = statistics.stdev(row.points - row.par for row in rows)
-        error = 100 * spread * math.sqrt(len(rows)) / (par - nothing)
-    return Standing(policy, rows, score(sum(row.points for row in rows), nothing, par), error)
+    if len(rows) > 1 and found is not None:
+        # the linearised error of a ratio of sums: by what each seed's points are off the ratio of all
+        off = [row.points - row.nothing - found / 100 * (row.par - row.nothing) for row in rows]
+        error = 100 * statistics.stdev(off) * math.sqrt(len(rows)) / (par - nothing)
+    return Standing(policy, rows, found, error)
 
 
 def summary(rows: Sequence[Row]) -> str:
@@ -225,7 +238,10 @@ def as_csv(rows: Sequence[Row]) -> str:
 
 def read_csv(text: str, name: str = "the file") -> list[Row]:
     """The rows of `as_csv`; `name` stands in error texts. Raises EvaluateError."""
-    lines = [line for line in csv.reader(io.StringIO(text, newline="")) if line]
+    try:
+        lines = [line for line in csv.reader(io.StringIO(text, newline="")) if line]
+    except csv.Error as error:
+        raise EvaluateError(f"{name} is no table: {error}") from error
     head = [field.name for field in fields(Row)]
     if not lines or lines[0] != head:
         raise EvaluateError(f"{name} is no table of hadr-dispatch eval --csv: its first line names other columns")

@@ -120,8 +120,7 @@ class Observation:
 
     def road(self, name: str) -> Road | None:
         """The road of this name, whichever of its ends is named first."""
-        ends = set(name.split("-"))
-        return next((road for road in self.roads if set(road.between) == ends), None)
+        return next((road for road in self.roads if name in (road.name, "-".join(road.between[::-1]))), None)
 
     def assigned(self, target: str) -> list[Unit]:
         return [unit for unit in self.units if unit.target == target]

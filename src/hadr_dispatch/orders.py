@@ -86,6 +86,7 @@ def verdict(seen: Observation, order: Order) -> Answer:
 def _assign(seen: Observation, unit: Unit, order: Order) -> Answer:
     file, road = seen.file(order.target), seen.road(order.target)
     hospital = next((each for each in seen.hospitals if each.name == order.target), None)
+    target = road.name if road else order.target
     fits = {"rescue": file, "ambulance": file or hospital, "crew": road, "truck": None}[unit.kind]
     if file is None and road is None and hospital is None:
         blocked = ", ".join(each.name for each in seen.roads if each.work) or "none"
@@ -99,12 +100,12 @@ def _assign(seen: Observation, unit: Unit, order: Order) -> Answer:
             "truck": "supplies, by send_supplies",
         }[unit.kind]
         return _refused("wrong kind", f"{unit.id} is a {WORDS[unit.kind]} and takes {takes}")
-    if problem := _pointless(unit, file if fits is file else None, seen, order.target):
+    if problem := _pointless(unit, file if fits is file else None, seen, target):
         return _refused("nothing to do there", problem)
     places = [file.place] if file and fits is file else list(road.between) if road and fits is road else [order.target]
     ways = [(found, place) for place in places if (found := seen.route(unit, place)) is not None]
     if not ways:
-        return _no_road(seen, unit, places[0])
+        return no_road(seen, unit, places[0])
     (ticks, route), place = min(ways)
     if not ticks and fits is file and file and file.seen is None:
         return Answer(f"accepted: {unit.id} looks around at {place} for {order.target}")
@@ -166,13 +167,14 @@ def _supplies(seen: Observation, unit: Unit, order: Order) -> Answer:
         stock = ", ".join(f"{name} has {water} water, {shelter} shelter" for name, water, shelter in seen.stock)
         if all(water < order.water or shelter < order.shelter for _, water, shelter in seen.stock):
             return _refused("not in stock", stock)
-        return _no_road(seen, unit, order.target)
+        return no_road(seen, unit, order.target)
     ticks, route, depot = min(depots)
     text = f"accepted: {unit.id} loads at {depot} and arrives at {order.target} at tick {seen.tick + ticks}"
     return Answer(text, route=route, via=depot)
 
 
-def _no_road(seen: Observation, unit: Unit, place: str) -> Answer:
+def no_road(seen: Observation, unit: Unit, place: str) -> Answer:
+    """The refusal for want of an open road, with the blocked ones on the way."""
     start = unit.route[0] if unit.left else unit.at
     blocked = list(blocked_on_the_way(seen, unit, place))
     if not blocked:
@@ -196,7 +198,8 @@ def after(seen: Observation, order: Order, answer: Answer) -> Observation:
                 _put(stock, unit.depot, unit.water, unit.shelter)
             if answer.via:
                 _put(stock, answer.via, -order.water, -order.shelter)
-            target = "" if order.kind == "recall" else order.target
+            road = seen.road(order.target) if order.kind == "assign" else None
+            target = "" if order.kind == "recall" else road.name if road else order.target
             load = (order.water, order.shelter) if order.kind == "send_supplies" else (0, 0)
             unit = replace(unit, target=target, route=answer.route, person="", progress=0, water=load[0])
             unit = replace(unit, shelter=load[1], depot=answer.via, via=answer.via)

@@ -149,7 +149,7 @@ def plan(scenario: Scenario, seed: int) -> Plan:
     roads, shocks = _roads(scenario, Draw(scenario.id, seed, "roads"))
     specs = [*scenario.incidents, *_incident_specs(scenario, Draw(scenario.id, seed, "incidents"))]
     specs.sort(key=lambda spec: spec.tick)  # stable: the fixed ones come first
-    incidents = tuple(_incidents(specs))
+    incidents = tuple(_incidents(specs, Draw(scenario.id, seed, "names")))
     reports = _reports(scenario, specs, Draw(scenario.id, seed, "words"))
     needs = [*scenario.needs, *_needs(scenario, Draw(scenario.id, seed, "needs"))]
     return Plan(roads, shocks, incidents, tuple(reports), tuple(sorted(needs, key=lambda need: need.tick)))
@@ -171,12 +171,13 @@ def _incident_specs(scenario: Scenario, draw: Draw) -> Iterator[IncidentSpec]:
     draws = scenario.draws
     places = [place.name for place in scenario.places if not place.beds]
     later = draws.incidents - draws.at_start
+    last = scenario.ticks * 2 // 3 if draws.last is None else draws.last
     for number in range(draws.incidents):
         after = number - draws.at_start
         tick = 0
         if after >= 0:
-            tick = 1 + after * (draws.last - 1) // max(later - 1, 1) + draw.below(3) - 1
-        tick = min(max(tick, 0 if after < 0 else 1), draws.last)
+            tick = 1 + after * (last - 1) // max(later - 1, 1) + draw.below(3) - 1
+        tick = min(max(tick, 0 if after < 0 else 1), last)
         place, severity = draw.choice(places), draw.weighted(draws.weights)
         size, caught = 2 + draw.below(5), draw.below(100) < draws.trapped
         triages: list[Triage] = ["red", "yellow", "green"]
@@ -196,8 +197,9 @@ def _report_specs(
         at = min(tick + (number and number + draw.below(4)), scenario.ticks - 1)
         wrong, elsewhere = draw.one_in(draws.wrong), draw.one_in(2)
         told = _miscounted(people, draw) if wrong and not elsewhere else (None if people else imagined)
-        heard_at = draw.choice(_neighbours(scenario, place)) if wrong and elsewhere else None
-        denies = bool(number) and draw.one_in(draws.denied if people else 2)
+        around = _neighbours(scenario, place)
+        heard_at = draw.choice(around) if wrong and elsewhere and around else None
+        denies = bool(number) and draw.one_in(draws.denied if people else min(2, draws.denied))
         duplicate = bool(number) and draw.one_in(draws.duplicate)
         yield ReportSpec(at, heard_at, None if denies else told, denies, duplicate and not denies)
 
@@ -214,13 +216,14 @@ def _miscounted(people: Sequence[PersonSpec], draw: Draw) -> tuple[PersonSpec, .
     return tuple(people[1:]) if how == 1 else tuple(replace(person, trapped=False) for person in people)
 
 
-def _incidents(specs: Sequence[IncidentSpec]) -> Iterator[Incident]:
-    number = 0
+def _incidents(specs: Sequence[IncidentSpec], draw: Draw) -> Iterator[Incident]:
+    """The numbers of people are drawn: in order, they would tell how many there are elsewhere."""
+    count = sum(len(spec.people) for spec in specs)
+    numbers = iter(draw.sample(range(1, count + 1), count))
     for at, spec in enumerate(specs, 1):
         people: list[Person] = []
         for person in spec.people:
-            number += 1
-            ident = f"{person.triage}-{number:02}"
+            ident = f"{person.triage}-{next(numbers):02}"
             people.append(Person(ident, person.triage, HEALTH[person.triage], person.trapped, f"incident {at}"))
         yield Incident(at, spec.tick, spec.place, tuple(people))
 

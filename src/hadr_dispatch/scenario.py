@@ -7,7 +7,8 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -121,7 +122,8 @@ class Aftershock(_Part):
 class Draws(_Part):
     """What the seed draws, in addition to what the scenario fixes.
 
-    incidents: how many, of which `at_start` are known at tick 0, and none comes after tick `last`.
+    incidents: how many, of which `at_start` are known at tick 0, and none comes after tick `last` (default: at two
+    thirds of the ticks).
     trapped: in so many incidents of a hundred people are trapped.
     weights: how often an incident is minor, mixed, major, a false alarm.
     blocked: roads blocked at the beginning. clearing: the work that one may take. aftershocks: roads blocked later.
@@ -131,7 +133,7 @@ class Draws(_Part):
 
     incidents: int = 0
     at_start: int = 0
-    last: int = 0
+    last: int | None = None
     trapped: int = 60
     weights: tuple[int, int, int, int] = (5, 2, 4, 2)
     blocked: int = 0
@@ -165,8 +167,8 @@ class Scenario(_Part):
 
     @property
     def has_supplies(self) -> bool:
-        """Is water and shelter part of it, so that `send_supplies` is offered?"""
-        return bool(self.needs or self.draws.needs)
+        """Is there a depot, so that `send_supplies` is offered?"""
+        return any(place.water or place.shelter for place in self.places)
 
 
 def scenario_names() -> list[str]:
@@ -188,16 +190,23 @@ def load_scenario(name: str) -> Scenario:
         file = resources.files("hadr_dispatch").joinpath("scenarios", f"{name.lower()}.toml")
         return read_scenario(file.read_text(encoding="utf-8"), name)
     path = Path(name)
-    if not path.exists() and path.suffix != ".toml":
+    if path.suffix != ".toml" and not _exists(path):
         raise ScenarioError(
             f"there is no scenario {name!r}. There are: {', '.join(scenario_names())}; or give a TOML file"
         )
     try:
-        return read_scenario(path.read_text(encoding="utf-8"), name)
+        return read_scenario(path.read_text(encoding="utf-8-sig"), name)
     except OSError as error:
         raise ScenarioError(f"the scenario {name} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ScenarioError(f"the scenario {name} is not text in UTF-8: {error}") from error
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name too long for a file
+        return False
 
 
 def read_scenario(text: str, name: str) -> Scenario:
@@ -206,8 +215,10 @@ def read_scenario(text: str, name: str) -> Scenario:
 
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # of a number too long, of brackets too deep
         raise ScenarioError(f"{name} is not TOML: {error}") from error
+    if "digest" in table:
+        raise ScenarioError(f"{name}: digest is unknown")
     table["digest"] = hashlib.sha256(text.replace("\r\n", "\n").encode()).hexdigest()[:16]
     problems: list[str] = []
     try:
@@ -235,12 +246,21 @@ def _problems(scenario: Scenario) -> Iterator[str]:
     yield from _twice("places", places)
     yield from _twice("roads", ["-".join(sorted(road.between)) for road in scenario.roads])
     yield from _twice("units", [unit.id for unit in scenario.units])
+    yield from _range("the number of places", len(places), 0, 200)
+    yield from _range("the number of roads", len(scenario.roads), 0, 1_000)
     if not scenario.units:
         yield "units must have at least one unit, found none"
+    yield from _range("the number of units", len(scenario.units), 0, 50)
+    yield from _range("the number of incidents", len(scenario.incidents), 0, 200)
+    if places and not any(place.beds for place in scenario.places):
+        yield "places must have at least one hospital: give one of them beds"
     taken = [unit.id for unit in scenario.units]
     for at, place in enumerate(scenario.places, 1):
-        if not place.name or "-" in place.name or not place.name.isprintable():
-            yield f"places[{at}].name must be a name without -, found {place.name!r}"
+        name = place.name
+        if not re.fullmatch(r"[^-,]{1,40}", name) or not name.isprintable() or name != name.strip():
+            yield f"places[{at}].name must be 1 to 40 letters without - and comma, found {name[:60]!r}"
+        for axis, number in {"x": place.x, "y": place.y}.items():
+            yield from _range(f"places[{at}].{axis}", number, -1_000, 1_000)
         if place.name in taken or re.fullmatch(r"I\d+|incident \d+", place.name):
             yield f"places[{at}].name must not be the name of a unit or an incident, found {place.name!r}"
         for name, number in {"beds": place.beds, "water": place.water, "shelter": place.shelter}.items():
@@ -253,17 +273,23 @@ def _problems(scenario: Scenario) -> Iterator[str]:
         yield from _range(f"roads[{at}].work", road.work, 0, 500)
     for at, unit in enumerate(scenario.units, 1):
         yield from _known(f"units[{at}].at", [unit.at], places)
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,9}", unit.id):
-            yield f"units[{at}].id must be a letter and up to nine letters and digits, found {unit.id!r}"
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,9}", unit.id) or re.fullmatch(r"I\d+", unit.id):
+            yield f"units[{at}].id must be a letter and up to nine letters and digits, not I01, found {unit.id!r}"
     for at, incident in enumerate(scenario.incidents, 1):
         yield from _range(f"incidents[{at}].tick", incident.tick, 0, scenario.ticks - 1)
-        named = [incident.place, *(report.place for report in incident.reports if report.place is not None)]
-        yield from _known(f"incidents[{at}].place", named, places)
+        yield from _known(f"incidents[{at}].place", [incident.place], places)
+        yield from _range(f"the number of people of incidents[{at}]", len(incident.people), 0, 100)
         for number, report in enumerate(incident.reports, 1):
+            if report.place is not None:
+                yield from _known(f"incidents[{at}].reports[{number}].place", [report.place], places)
+            if report.denies and (report.duplicate or report.people is not None):
+                yield f"incidents[{at}].reports[{number}] denies, and so it has neither people nor duplicate"
             yield from _range(f"incidents[{at}].reports[{number}].tick", report.tick, incident.tick, scenario.ticks - 1)
     for at, need in enumerate(scenario.needs, 1):
         yield from _known(f"needs[{at}].place", [need.place], places)
         yield from _range(f"needs[{at}].tick", need.tick, 0, scenario.ticks - 1)
+        if not need.water and not need.shelter:
+            yield f"needs[{at}] must be of water or shelter, found none of either"
         yield from _range(f"needs[{at}].water", need.water, 0, 10_000)
         yield from _range(f"needs[{at}].shelter", need.shelter, 0, 10_000)
     yield from _draw_problems(scenario)
@@ -273,8 +299,9 @@ def _draw_problems(scenario: Scenario) -> Iterator[str]:
     draws, open_places = scenario.draws, [place for place in scenario.places if not place.beds]
     later = sum(shock.roads for shock in draws.aftershocks)
     yield from _range("draws.incidents", draws.incidents, 0, 100)
-    yield from _range("draws.at_start", draws.at_start, 0, draws.incidents)
-    yield from _range("draws.last", draws.last, 0, scenario.ticks - 1)
+    yield from _range("draws.at_start", draws.at_start, 0, max(0, draws.incidents))
+    if draws.last is not None:
+        yield from _range("draws.last", draws.last, 0, scenario.ticks - 1)
     yield from _range("draws.trapped", draws.trapped, 0, 100)
     can_be_hit = sum(not road.work for road in scenario.roads)  # each road at most once
     yield from _range("draws.blocked, with all aftershocks,", draws.blocked + later, 0, can_be_hit)
@@ -287,12 +314,14 @@ def _draw_problems(scenario: Scenario) -> Iterator[str]:
         yield from _range(f"draws.aftershocks[{at}].roads", shock.roads, 1, len(scenario.roads))
     if min(draws.weights) < 0 or not sum(draws.weights):
         yield f"draws.weights must be four numbers from 0 on, one of them above 0, found {list(draws.weights)}"
-    if not draws.clearing or min(draws.clearing) < 1:
-        yield f"draws.clearing must name at least one number of ticks from 1 on, found {list(draws.clearing)}"
+    if not draws.clearing or min(draws.clearing) < 1 or max(draws.clearing) > 500:
+        yield f"draws.clearing must name at least one number of ticks, each 1 to 500, found {list(draws.clearing)}"
     if (draws.incidents or draws.needs) and not open_places:
         yield "draws.incidents need a place that is no hospital"
-    if scenario.has_supplies and not any(place.water or place.shelter for place in scenario.places):
+    if (scenario.needs or draws.needs) and not scenario.has_supplies:
         yield "needs can be met only from a place with water or shelter: give one of the places some"
+    if (scenario.needs or draws.needs) and not any(unit.kind == "truck" for unit in scenario.units):
+        yield "needs can be met only by a truck: give one of the units this kind"
 
 
 def _range(where: str, number: int, least: int, most: int) -> Iterator[str]:
@@ -307,5 +336,6 @@ def _known(where: str, names: Sequence[str], places: Sequence[str]) -> Iterator[
 
 
 def _twice(where: str, names: Sequence[str]) -> Iterator[str]:
-    counts: Mapping[str, int] = {name: names.count(name) for name in names}
-    yield from (f"{where}: {name!r} stands there {count} times" for name, count in counts.items() if count > 1)
+    counts = Counter(name.casefold() for name in names)
+    seen = dict(zip(map(str.casefold, names), names, strict=True))
+    yield from (f"{where}: {seen[name]!r} stands there {count} times" for name, count in counts.items() if count > 1)

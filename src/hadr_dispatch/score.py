@@ -11,8 +11,9 @@ from typing import cast
 from hadr_agent.provider import Usage
 from hadr_dispatch.observation import Observation, Unit
 from hadr_dispatch.orders import Order, order_of, verdict
+from hadr_dispatch.plan import Picture
 from hadr_dispatch.policies import RULES
-from hadr_dispatch.scenario import Scenario
+from hadr_dispatch.scenario import Kind, Scenario
 from hadr_dispatch.world import Result, World
 
 
@@ -20,8 +21,9 @@ from hadr_dispatch.world import Result, World
 class Faults:
     """What to mend, never part of the score.
 
-    refused: orders. duplicate: units sent to where one of their kind was sent already. idle: ticks that units stood
-    idle, summed over the units, while there was an open incident or a blocked road for them that they could reach.
+    refused: orders. duplicate: units sent to an incident or a road to which one of their kind was sent already. idle:
+    ticks that units stood idle, summed over the units, while people at risk were believed to need one of their kind, a
+    road was blocked or a place in need, they could get there, and nobody of their kind had been sent.
     """
 
     refused: int
@@ -59,7 +61,7 @@ def score(points: int, nothing: int, par: int) -> float | None:
     return 100 * (points - nothing) / (par - nothing) if par > nothing else None
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=10_000)
 def marks(scenario: Scenario, seed: int) -> tuple[int, int]:
     """The points of doing nothing and of par."""
     return RULES["idle"](scenario, seed).result().points, RULES["par"](scenario, seed).result().points
@@ -88,7 +90,7 @@ def faults(scenario: Scenario, log: Sequence[Mapping[str, object]]) -> Faults:
             unit = seen.unit(order.unit)
             accepted = world.apply(order).accepted
             refused += not accepted
-            if accepted and unit and order.kind != "recall" and seen.file(order.target):
+            if accepted and unit and order.kind == "assign" and (seen.file(order.target) or unit.kind == "crew"):
                 duplicate += any(each.kind == unit.kind for each in seen.assigned(order.target))
         seen = world.observe()
         idle += sum(_is_wanted(seen, unit) for unit in seen.units if unit.doing == "idle")
@@ -97,13 +99,23 @@ def faults(scenario: Scenario, log: Sequence[Mapping[str, object]]) -> Faults:
 
 
 def _is_wanted(seen: Observation, unit: Unit) -> bool:
-    """Is there something that an idle unit could do, and nobody of its kind does?"""
+    """Is there something that an idle unit could do, and nobody of its kind does? By what is believed."""
     if unit.patients:
         return any(seen.ticks(unit, hospital.name) is not None for hospital in seen.hospitals)
-    targets = [file.id for file in seen.files if not file.closed]
-    targets += [road.name for road in seen.roads if road.work]
+    if unit.kind == "truck":
+        there = [need.place for need in seen.needs if not seen.assigned(need.place)]
+        return any(seen.ticks(unit, place) is not None for place in there) and any(w or s for _, w, s in seen.stock)
+    targets = [road.name for road in seen.roads if road.work]
+    if unit.kind != "crew":
+        targets = [file.id for file in seen.files if not file.closed and _needs(file.believed, unit.kind)]
     return any(
         not any(each.kind == unit.kind for each in seen.assigned(target))
         and verdict(seen, Order("assign", unit.id, target, "?")).accepted
         for target in targets
     )
+
+
+def _needs(believed: Picture, kind: Kind) -> bool:
+    """Do people at risk need a unit of this kind there?"""
+    trapped = believed.trapped_red + believed.trapped_yellow
+    return bool(trapped if kind == "rescue" else believed.at_risk - trapped)

@@ -6,8 +6,8 @@ None of them holds the world, and none can let time pass: the runner carries the
 from typing import Annotated
 
 from hadr_agent.tools import Toolbox, tool
-from hadr_dispatch.observation import Observation, blocked_on_the_way
-from hadr_dispatch.orders import Order, after, verdict
+from hadr_dispatch.observation import Observation
+from hadr_dispatch.orders import Order, after, no_road, verdict
 
 
 class Desk:
@@ -46,11 +46,7 @@ def dispatch_tools(desk: Desk) -> Toolbox:
             return f"refused: no such target: {place!r} is no place; there are {', '.join(names)}"
         way = desk.seen.route(found, place)
         if way is None:
-            roads = blocked_on_the_way(desk.seen, found, place)
-            blocked = ", ".join(f"{road.name} ({road.work} ticks of work)" for road in roads)
-            return (
-                f"refused: no open road: from {found.at} to {place}; blocked on the way: {blocked or 'no road at all'}"
-            )
+            return no_road(desk.seen, found, place).text
         by = f", by {', '.join(way[1])}" if len(way[1]) > 1 else ""
         return f"{way[0]} ticks{by}: {unit} would arrive at tick {desk.seen.tick + way[0]}"
 

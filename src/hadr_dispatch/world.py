@@ -11,7 +11,7 @@ from typing import Self, cast
 from hadr_dispatch.observation import Event, File, Hospital, Observation, Unit
 from hadr_dispatch.orders import Answer, Order, after, order_of, verdict
 from hadr_dispatch.plan import Incident, Person, Picture, plan
-from hadr_dispatch.scenario import CAPACITY, NeedSpec, Road, Scenario, Triage
+from hadr_dispatch.scenario import CAPACITY, Draws, NeedSpec, Road, Scenario, Triage
 
 WORLD_VERSION = 1
 """Raised whenever the same orders lead to another end; results of different versions are not compared."""
@@ -60,6 +60,8 @@ class World:
         self.seed = seed
         self.tick = 0
         self.plan = plan(scenario, seed)
+        # what an observation holds of the scenario: not what is going to happen
+        self._map = replace(scenario, incidents=(), needs=(), draws=Draws(), digest="")
         self.events: list[Event] = []
         self._changes: list[Event] = []
         self._roads = {road.name: road for road in self.plan.roads}
@@ -137,7 +139,7 @@ class World:
         beds = {place.name: place.beds for place in self.scenario.places if place.beds}
         return Observation(
             self.tick,
-            self.scenario,
+            self._map,
             tuple(self._roads.values()),
             tuple(self._units.values()),
             tuple(self._files.values()),
@@ -341,7 +343,8 @@ class World:
     def _release(self, unit: Unit) -> None:
         """The unit has done what it was sent for."""
         self._units[unit.id] = replace(unit, target="", person="", progress=0)
-        self._tell("idle", unit.id, f"{unit.id} is idle at {unit.at}{self._aboard(unit)}")
+        where = f"on the road to {unit.route[0]}" if unit.left else f"at {unit.at}"
+        self._tell("idle", unit.id, f"{unit.id} is idle {where}{self._aboard(unit)}")
 
     def _aboard(self, unit: Unit) -> str:
         return f" with {', '.join(unit.patients)} aboard" if unit.patients else ""
@@ -370,7 +373,8 @@ class World:
             if unit.target in self._occupied and len(unit.patients) == 1:
                 self._close_for(self._units[unit.id], "")
         place = person.where if unit else self._incident(person).place
-        witness = unit or any(each.at == place and not each.route for each in self._units.values())
+        reported = unit or person.where in {f"incident {number}" for number in self._incident_of.values()}
+        witness = reported and (unit or any(each.at == place and not each.route for each in self._units.values()))
         self._tell("died", person.id, f"{person.id} died {'aboard' if unit else 'at'} {place}", known=bool(witness))
 
     def _shake(self) -> None:
@@ -394,16 +398,13 @@ class World:
                 continue
             known = self._files.get(report.file)
             if known is None:
-                known = File(report.file, report.place, self.tick, report.picture)
+                known = File(report.file, report.place, self.tick, report.picture, report.picture is None)
                 self._incident_of[report.file] = report.incident
             elif known.seen is None and not known.closed and report.picture:
                 known = replace(known, told=report.picture, place=report.place, denied=False)
             else:
                 known = replace(known, denied=known.denied or report.picture is None)
-            before = self._files.get(report.file)
             self._files[report.file] = known
-            if before and before.place != known.place:
-                self._redirect(known)
             self._tell("report", report.file, f"{report.file}: {report.text}")
         for need in self.plan.needs:
             if need.tick == self.tick:
@@ -423,8 +424,12 @@ class World:
                         self._redirect(self._files[file.id])
                 elif file.place == place:
                     moved = self._files[file.id] = replace(file, place=real.place)
-                    self._tell("seen", file.id, f"{file.id} is not at {place} but at {real.place}")
+                    self._tell("seen", file.id, f"{file.id} is not at {place}: asked again, callers say {real.place}")
                     self._redirect(moved)
+        for unit in list(self._units.values()):
+            file = self._files.get(unit.target)
+            if file and not file.closed and not unit.route and unit.at != file.place:
+                self._release(unit)  # it came to where the file was when it was sent
 
     def _see(self, file: File, incident: int) -> None:
         first = next(ident for ident, number in self._incident_of.items() if number == incident)
