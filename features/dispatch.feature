@@ -34,8 +34,8 @@ Feature: The dispatcher runs on the same loop
     Examples:
       | where                                         |
       | before its first request                      |
-      | in tick 7, after the first order was answered |
-      | in tick 7, while the tick was written         |
+      | after the first order of a wake was answered  |
+      | while a tick was written                      |
       | after every request                           |
 
   Scenario: DISPATCH-5: a full history is handed over to a new one, and the old one stays on disk

@@ -86,3 +86,23 @@ Feature: The drills
       | what                 | sent | mill                                       | deaths | in_care | points |
       | a team goes and sees | I02  | closed as nobody there needs help any more | 0      | 4       | 8      |
       | the denial believed  | I04  | open, at Mill                              | 1      | 2       | 5      |
+
+  Scenario: DRILL-6: a unit that stands idle while somebody waits is a fault, tick by tick, and so is a refused order
+    Given the world of DRILL-1 with seed 7
+    When these orders are given to the end
+      | tick | unit | target   |
+      | 1    | Z9   | I01      |
+      | 3    | A1   | I01      |
+      | 6    | A1   | Hospital |
+    Then 0 died, 1 are in care, and that is 2 points
+    And its faults are 1 refused, 0 duplicate, 4 ticks idle
+
+  Scenario: DRILL-7: a second unit of a kind at one place is a fault, whatever the road is called
+    Given the world of DRILL-2 with seed 7
+    When these orders are given to the end
+      | tick | unit | target   |
+      | 0    | R1   | I01      |
+      | 0    | R2   | I01      |
+      | 0    | A1   | I02      |
+      | 1    | A2   | I02      |
+    Then its faults are 0 refused, 2 duplicate, 26 ticks idle

@@ -16,6 +16,7 @@ Feature: Policies compared
     When I run hadr-dispatch "eval" "--policies" "par,idle,par" "--seeds" "2,0-2" "--csv" "out.csv"
     Then it exits with 0
     And the rows of out.csv are of "par 2, par 0, par 1, idle 2, idle 0, idle 1"
+    And stdout matches "^par +3 +100.0 +0.0 +0-3-0 .*^idle +3 +0.0 +0.0 +0-0-3 "
 
   Scenario: EVAL-3: an earlier run stands beside this one, what is the same in both only once
     Given an earlier run old.csv of idle and par, in which par had a point more with seed 0

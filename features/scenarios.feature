@@ -56,3 +56,7 @@ Feature: Scenario files
       | weights of nothing              | draws = { weights = [0, 0, 0, 0] }                                         | "draws.weights"                     |
       | an unknown key of the draws     | draws = { incident = 3 }                                                   | "draws.incident is unknown"         |
       | more at the start than in all   | draws = { incidents = 2, at_start = 3 }                                    | "draws.at_start" "3"                |
+
+  Scenario: RUNG-4: what the prompt says of people, teams and beds is what the world does
+    When the dispatcher's prompt is read
+    Then it says how long people live, how long freeing and a bed take, and what counts, in the world's numbers

@@ -217,7 +217,7 @@ def step_handover(context: Context) -> None:
 
 @when("everything that can be reached from the dispatcher's tools is collected")
 def step_reach(context: Context) -> None:
-    context.runner, _ = _offline(Session.open(load_scenario("SURGE"), 7))
+    context.runner, _ = _offline(Session.open(load_scenario("CYCLONE"), 7))
     ahead = [tool.function for tool in context.runner.tools._tools.values()]
     ahead = [cell.cell_contents for function in ahead for cell in function.__closure__ or ()]
     seen: dict[int, object] = {}
@@ -241,11 +241,14 @@ def step_no_world(context: Context) -> None:
 def step_called(context: Context) -> None:
     runner, before = context.runner, context.runner.world.result()
     calls = {
-        "travel_time": {"unit": "R1", "place": "Harbour"},
+        "travel_time": {"unit": "R1", "place": "Pier"},
         "assign": {"unit": "R1", "target": "I01", "reason": "?"},
         "recall": {"unit": "R1"},
         "note": {"incident": "I01", "text": "?"},
+        "send_supplies": {"unit": "T1", "place": "Pier", "water": 5, "shelter": 0, "reason": "?"},
     }
+    offered = {spec["function"]["name"] for spec in runner.tools.specs}
+    assert calls.keys() == offered, f"expected a call of each tool, {sorted(offered)}; found {sorted(calls)}"
     for name, arguments in calls.items():
         function = {"name": name, "arguments": json.dumps(arguments)}
         text = runner.tools.run({"id": "1", "type": "function", "function": function}).text

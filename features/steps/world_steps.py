@@ -15,12 +15,23 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import given as over
 from hypothesis import strategies as st
 
+from hadr_dispatch.dispatcher import system_prompt
 from hadr_dispatch.observation import File, Observation
 from hadr_dispatch.orders import REFUSALS, Order
-from hadr_dispatch.plan import Incident, Person, Plan, Report
+from hadr_dispatch.plan import HEALTH, Incident, Person, Picture, Plan, Report
 from hadr_dispatch.policies import RULES, par
-from hadr_dispatch.scenario import CAPACITY, LOAD, ScenarioError, load_scenario, read_scenario, scenario_names
-from hadr_dispatch.world import World, WorldError
+from hadr_dispatch.scenario import (
+    CAPACITY,
+    LOAD,
+    IncidentSpec,
+    PersonSpec,
+    ScenarioError,
+    load_scenario,
+    read_scenario,
+    scenario_names,
+)
+from hadr_dispatch.score import Faults, faults
+from hadr_dispatch.world import DISCHARGE, FREEING, LOSS, LOSS_ABOARD, World, WorldError
 
 EXAMPLES = 60  # of random plays for each scenario and seed
 MAP = """\
@@ -136,10 +147,21 @@ class Checked:
             assert min(need.water, need.shelter) >= 0, f"expected no need below 0, found {need}"
         for delivered, needed in (world.result().water, world.result().shelter):
             assert delivered <= needed, f"expected at most {needed} delivered, found {delivered}"
+        self._sights(seen)
         for event in seen.changes:
             if event.kind == "delivered":
                 at = seen.unit(event.text.split()[0]).at
                 assert at == event.subject, f"expected supplies where the truck is, {at}; found them at {event.subject}"
+
+    def _sights(self, seen: Observation) -> None:
+        """What was seen in this tick was seen by somebody there, and is what is there."""
+        for file in [file for file in seen.files if file.seen and file.seen.tick == seen.tick]:
+            there = [unit for unit in seen.units if unit.at == file.place and not unit.left]
+            assert there, f"expected somebody at {file.place} who saw {file.id}, found {seen.units}"
+            number = next(report.incident for report in self.world.plan.reports if report.file == file.id)
+            people = [each for each in self.world.people if each.where == f"incident {number}" and each.alive]
+            now = Picture.of(seen.tick, people)
+            assert file.seen == now, f"expected {file.id} seen as {now}, found {file.seen}"
 
     def _in_stock(self, depot: str) -> int:
         return next((water for name, water, _ in self.world.observe().stock if name == depot), 0)
@@ -474,9 +496,8 @@ def step_held(context: Context, refusals: str) -> None:
 def step_secret(context: Context) -> None:
     context.met = set()
     for tick, seen in context.observed:
-        secret = [
-            each for each in reachable(seen) if isinstance(each, (Person, Plan, Report, World, Incident))
-        ]  # fmt: skip
+        hidden = (Person, Plan, Report, World, Incident, IncidentSpec, PersonSpec)
+        secret = [each for each in reachable(seen) if isinstance(each, hidden)]
         assert not secret, f"tick {tick}: expected nothing that only the world knows, found {secret[:2]}"
         told = {report.file for report in context.world.plan.reports if report.tick <= tick}
         assert {file.id for file in seen.files} == told, f"tick {tick}: expected files {told}, found {seen.files}"
@@ -486,7 +507,7 @@ def step_secret(context: Context) -> None:
             told = [each for number, each in enumerate(reports) if each.picture or not number][-1]
             assert file.told == told.picture or file.id in context.met, f"tick {tick}: expected {told}, found {file}"
             if file.id not in context.met:
-                is_denied = reports[-1].picture is None and len(reports) > 1
+                is_denied = reports[-1].picture is None
                 expected = File(file.id, told.place, reports[0].tick, told.picture, is_denied)
                 assert file == expected, f"tick {tick}: expected what was told, {expected}; found {file}"
         texts = [each for each in reachable(seen) if isinstance(each, str) and re.match(r"incident \d", each)]
@@ -576,3 +597,31 @@ def step_maps(context: Context) -> None:
         assert not off, f"{name}: expected x and y from 0 to 100, found {off}"
         sentences = re.findall(r"[.!?](?:\s|$)", scenario.briefing)
         assert 1 <= len(sentences) <= 3, f"{name}: expected 1 to 3 sentences, found {len(sentences)}"
+    maps = {(load_scenario(name).places, load_scenario(name).roads) for name in scenario_names()}
+    assert len(maps) == len(scenario_names()), f"expected {len(scenario_names())} different maps, found {len(maps)}"
+
+
+@when("the dispatcher's prompt is read")
+def step_prompt(context: Context) -> None:
+    context.prompt = system_prompt()
+
+
+@then("it says how long people live, how long freeing and a bed take, and what counts, in the world's numbers")
+def step_numbers(context: Context) -> None:
+    red, yellow = (HEALTH[triage] // LOSS[triage] for triage in ("red", "yellow"))
+    times = {3: "three"}[LOSS["red"] // LOSS_ABOARD["red"]]
+    for words in (
+        f"Untreated, a red lives {red} ticks and a yellow {yellow}; "
+        f"while trapped, a red lives {red // 2} ticks and a yellow {yellow // 2}",
+        f"Aboard an ambulance a red lives {times} times as long as untreated",
+        f"free trapped people, {FREEING} ticks each",
+        f"a bed becomes free every {DISCHARGE} ticks",
+        "Dead counts 0, alive 1, in care at a hospital 2",
+    ):
+        assert words in context.prompt, f"expected {words!r} in the prompt, found {context.prompt}"
+
+
+@then("its faults are {refused:d} refused, {duplicate:d} duplicate, {idle:d} ticks idle")
+def step_faults(context: Context, refused: int, duplicate: int, idle: int) -> None:
+    found, expected = faults(context.world.scenario, context.world.log), Faults(refused, duplicate, idle)
+    assert found == expected, f"expected {expected}, found {found}; {answers_of(context)}"

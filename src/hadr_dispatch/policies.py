@@ -10,7 +10,7 @@ from functools import partial
 from hadr_dispatch.observation import File, Observation, Unit
 from hadr_dispatch.orders import Order
 from hadr_dispatch.plan import HEALTH, Draw
-from hadr_dispatch.scenario import CAPACITY, LOAD, Scenario, Triage
+from hadr_dispatch.scenario import CAPACITY, LOAD, NeedSpec, Scenario, Triage
 from hadr_dispatch.world import FREEING, LOSS, World
 
 Policy = Callable[[Observation], Sequence[Order]]
@@ -60,20 +60,24 @@ def _targets(seen: Observation, unit: Unit) -> Iterator[tuple[str, str]]:
 def _supplies(seen: Observation) -> Iterator[Order]:
     """Idle trucks bring a full load to the nearest place in need that no truck is on its way to."""
     taken = {unit.target for unit in seen.units if unit.kind == "truck"}
-    stock = {name: (water, shelter) for name, water, shelter in seen.stock}
     for unit in seen.units:
         if unit.kind != "truck" or unit.doing != "idle":
             continue
-        ways = [(ticks, need) for need in seen.needs if (ticks := seen.ticks(unit, need.place)) is not None]
-        for _, need in sorted(ways, key=lambda way: (way[0], way[1].place)):
-            if need.place in taken or not stock:
-                continue
-            water = min(need.water, LOAD, max(each[0] for each in stock.values()))
-            shelter = min(need.shelter, LOAD - water, max(each[1] for each in stock.values()))
-            if water + shelter:
-                taken.add(need.place)
-                yield Order("send_supplies", unit.id, need.place, "in need", water, shelter)
-                break
+        loads = [load for need in seen.needs if need.place not in taken for load in _loads(seen, unit, need)]
+        if loads:
+            _, place, water, shelter = min(loads)
+            taken.add(place)
+            yield Order("send_supplies", unit.id, place, "in need", water, shelter)
+
+
+def _loads(seen: Observation, unit: Unit, need: NeedSpec) -> Iterator[tuple[int, str, int, int]]:
+    """(ticks, place, water, shelter) of what the truck could bring there from each depot."""
+    for depot, in_stock, shelters in seen.stock:
+        first, last = seen.ticks(unit, depot), seen.ticks(Unit("", "truck", depot), need.place)
+        water = min(need.water, LOAD, in_stock)
+        shelter = min(need.shelter, LOAD - water, shelters)
+        if first is not None and last is not None and water + shelter:
+            yield first + last, need.place, water, shelter
 
 
 @dataclass(frozen=True)
