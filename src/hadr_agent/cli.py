@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import io
-import os
 import shlex
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
+
+from hadr_agent.command import DONE, INTERRUPTED, PROVIDER, UNFINISHED, Parser, UsageError, complain, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, MutableSequence, Sequence
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from hadr_agent.provider import Message, Provider
     from hadr_agent.settings import Settings
     from hadr_agent.tools import Tool, Toolbox
-
-ANSWERED, USAGE, NO_FULL_ANSWER, PROVIDER, INTERRUPTED = 0, 2, 3, 4, 130
 
 _EPILOG = """\
 commands:
@@ -46,53 +44,9 @@ exit codes:
 """
 
 
-class UsageError(Exception):
-    """What the user has to change, in one or two lines."""
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.exit(USAGE, f"{self.prog}: {message}\nSee {self.prog} --help.\n")
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-        elif stream is sys.__stdout__ is None:
-            return _complain("stdout is closed, so an answer would go nowhere", USAGE)
-    try:
-        code = _command(list(sys.argv[1:] if argv is None else argv))
-        print(end="", flush=True)
-        return code
-    except BrokenPipeError:
-        _drop_stdout()
-        return _complain("stdout was closed before the answer was written", ANSWERED)
-    except OSError as error:
-        _drop_stdout()
-        return _complain(f"the output cannot be written: {error}", NO_FULL_ANSWER)
-    except UsageError as error:
-        return _complain(str(error), USAGE)
-    except KeyboardInterrupt:
-        return _complain("interrupted", INTERRUPTED)
-
-
-def _drop_stdout() -> None:
-    """Python would try once more, at exit, to write what could not be written."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-
-
-def _complain(text: str, code: int) -> int:
-    if not text.replace("\n", "").isprintable():
-        from hadr_agent.display import printable
-
-        text = printable(text)
-    try:
-        print(f"hadr-agent: {text}", file=sys.stderr, flush=True)
-    except OSError:  # nobody reads this either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    return code
+    return run("hadr-agent", lambda: _command(list(sys.argv[1:] if argv is None else argv)))
 
 
 def _command(argv: list[str]) -> int:
@@ -107,8 +61,8 @@ def _command(argv: list[str]) -> int:
     return _run(_parser().parse_args(argv))
 
 
-def _parser() -> _Parser:
-    parser = _Parser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="hadr-agent",
         description="Give a reasoning model a task and tools. The answer goes to stdout, all the rest to stderr.",
         epilog=_EPILOG,
@@ -149,7 +103,7 @@ def _run(options: argparse.Namespace) -> int:
         from importlib.metadata import version
 
         print(f"hadr-agent {version('hadr-agent')}")
-        return ANSWERED
+        return DONE
     options.chatting = options.task is None and not options.go_on and not options.replay
     if options.chatting and not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
         piped = ", or let - read it from stdin" if sys.stdin and not sys.stdin.isatty() else ""
@@ -176,7 +130,7 @@ def _run(options: argparse.Namespace) -> int:
         from hadr_agent.chat import chat
 
         chat(lambda said: _play(provider, said, tools, options, display), messages, tools, display)
-        return ANSWERED
+        return DONE
 
 
 def _play(
@@ -207,11 +161,11 @@ def _play(
             final = final_answer(last, messages, tools, display.on_event)
             result = replace(final, rounds=result.rounds + 1, usage=result.usage + final.usage)
         problem = shortfall(result)
-        code = NO_FULL_ANSWER if problem else ANSWERED
+        code = UNFINISHED if problem else DONE
     except ProviderError as error:
         result, problem, code = display.unfinished("provider_error", messages), str(error), PROVIDER
     except SessionError as error:
-        result, problem, code = display.unfinished("session_error", messages), str(error), NO_FULL_ANSWER
+        result, problem, code = display.unfinished("session_error", messages), str(error), UNFINISHED
     except KeyboardInterrupt:
         result, problem, code = display.unfinished("interrupted", messages), "interrupted", INTERRUPTED
     if options.json:
@@ -317,7 +271,7 @@ def _replay(options: argparse.Namespace, tools: Toolbox, display: Display) -> in
     provider = ScriptedProvider(Script(turns), on_delta=None if options.no_stream else display.on_delta)
     display.hint(f"replay: {options.replay} answers in place of the model, the tools are real")
     messages: list[Message] = []
-    result, problem, code = display.unfinished("no_answer", messages), None, NO_FULL_ANSWER
+    result, problem, code = display.unfinished("no_answer", messages), None, UNFINISHED
     try:
         for place, message in enumerate(recorded):
             if message["role"] in ("system", "developer", "user"):
@@ -328,7 +282,7 @@ def _replay(options: argparse.Namespace, tools: Toolbox, display: Display) -> in
                 if rounds:
                     played = agent_loop(provider, messages, tools, max_rounds=rounds, on_event=display.on_event)
                     result = replace(played, usage=result.usage + played.usage)
-                    code = ANSWERED if result.answer else NO_FULL_ANSWER
+                    code = DONE if result.answer else UNFINISHED
     except ProviderError as error:
         result, problem, code = display.unfinished("provider_error", messages), str(error), PROVIDER
     if options.json:
@@ -427,7 +381,7 @@ def _client(settings: Settings, on_retry: Callable[[str], None]) -> OpenAI:
 
 
 def _doctor(argv: list[str]) -> int:
-    parser = _Parser(prog="hadr-agent doctor", description="Show the settings in force and make one tiny call.")
+    parser = Parser(prog="hadr-agent doctor", description="Show the settings in force and make one tiny call.")
     parser.add_argument("--model", help="the model (default: HADR_MODEL)")
     settings = _settings(parser.parse_args(argv).model)
 
@@ -449,23 +403,23 @@ def _doctor(argv: list[str]) -> int:
         print(
             "offline: a stand-in plays scripts. OPENAI_API_KEY connects a model, with OPENAI_BASE_URL if not OpenAI's."
         )
-        return ANSWERED
+        return DONE
     print("one tiny call, to see whether the model answers …", flush=True)
     started = time.monotonic()
     try:
         client = _client(settings, lambda text: print(text, file=sys.stderr))
         completion = OpenAIProvider(client, settings.model).complete([{"role": "user", "content": "Say ok."}], [])
     except ProviderError as error:
-        return _complain(printable(str(error)), PROVIDER)
+        return complain("hadr-agent", printable(str(error)), PROVIDER)
     usage = Usage.of(completion)
     tokens = f"{usage.prompt_tokens or '?'} prompt and {usage.completion_tokens or '?'} completion tokens"
     cached = "cached tokens not reported" if usage.cached_tokens is None else "cached tokens reported"
     print(f"it answers: {time.monotonic() - started:.1f} s, {tokens}, {cached}")
-    return ANSWERED
+    return DONE
 
 
 def _serve(argv: list[str]) -> int:
-    parser = _Parser(prog="hadr-agent serve", description="Serve the stand-in, or a script, on 127.0.0.1.")
+    parser = Parser(prog="hadr-agent serve", description="Serve the stand-in, or a script, on 127.0.0.1.")
     parser.add_argument("--script", metavar="FILE", help="play this script, one turn a line of JSON, for one client")
     parser.add_argument("--port", type=int, default=8000, help="the port (default: 8000; 0: any free one)")
     options = parser.parse_args(argv)
@@ -487,14 +441,14 @@ def _serve(argv: list[str]) -> int:
     try:
         serving.serve_forever()
     except KeyboardInterrupt:
-        return ANSWERED  # the way to end it
+        return DONE  # the way to end it
     finally:
         serving.server_close()
-    return ANSWERED
+    return DONE
 
 
 def _show(argv: list[str]) -> int:
-    parser = _Parser(prog="hadr-agent show", description="Show a session: rounds, thinking, calls, results, tokens.")
+    parser = Parser(prog="hadr-agent show", description="Show a session: rounds, thinking, calls, results, tokens.")
     parser.add_argument("file", help="the session")
     parser.add_argument("--html", metavar="OUT", help="write it as one page")
     parser.add_argument("--svg", metavar="OUT", help="write it as a picture of a terminal")
@@ -521,11 +475,11 @@ def _show(argv: list[str]) -> int:
                 Path(name).write_text(text, encoding="utf-8", errors="replace")
         except OSError as error:
             raise UsageError(f"{name} cannot be written: {error.strerror}") from error
-    return ANSWERED
+    return DONE
 
 
 def _compare(argv: list[str]) -> int:
-    parser = _Parser(
+    parser = Parser(
         prog="hadr-agent compare",
         usage="hadr-agent compare PROMPT… [options] -- TASK",
         description="Play a task under each of several system prompts, and show rounds, tokens and cost side by side.",
@@ -567,8 +521,8 @@ def _compare(argv: list[str]) -> int:
     try:
         print(compare(prompts, said, options.runs, play, prices), flush=True)
     except ProviderError as error:
-        return _complain(str(error), PROVIDER)
-    return ANSWERED
+        return complain("hadr-agent", str(error), PROVIDER)
+    return DONE
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from hadr_agent.command import Parser, run
 from hadr_agent.workers import WorkersError, add_options, workers
 from hadr_course.check import HEAD, Checked, as_csv, as_document, as_html, check_all, report, row
 from hadr_course.start import PHASES, StartError, start, verify
@@ -16,15 +17,11 @@ from hadr_course.start import PHASES, StartError, start, verify
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    try:
-        return _command(argv)
-    except KeyboardInterrupt:
-        print("hadr-course: interrupted", file=sys.stderr)
-        return 130
+    return run("hadr-course", lambda: _command(argv))
 
 
 def _command(argv: Sequence[str] | None) -> int:
-    parser = argparse.ArgumentParser(prog="hadr-course", description="For teachers of the agent loop.")
+    parser = Parser(prog="hadr-course", description="For teachers of the agent loop.")
     commands = parser.add_subparsers(dest="command", required=True)
     check = commands.add_parser("check", help="check submissions: repositories, or files with an agent_loop")
     check.add_argument("paths", nargs="*", type=Path, default=[Path()], metavar="PATH", help="default: this folder")

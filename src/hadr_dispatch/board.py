@@ -3,6 +3,7 @@
 It shows what the dispatcher knows, and beside that the score so far, which the dispatcher does not.
 """
 
+import sys
 import time
 from collections import deque
 from collections.abc import Iterable
@@ -45,7 +46,7 @@ class Board:
         self._seen: Observation | None = None
         self._asked: tuple[int, float] | None = None  # the round that the model is thinking about, and since when
         self._live = Live(get_renderable=self._picture, console=self._console, refresh_per_second=8)
-        self.is_watched = self._console.is_terminal
+        self.is_watched = self._console.is_terminal and bool(sys.stderr and sys.stderr.isatty())
 
     def __enter__(self) -> Self:
         if self.is_watched:

@@ -1,6 +1,7 @@
 """The dispatcher's command line: `hadr-dispatch run`, `scenarios`, `check` and `eval`.
 
-Exit codes: 0 done, 2 usage or configuration, 3 a session that cannot be written, 4 provider error, 130 interrupted.
+Exit codes: 0 done, 2 usage or configuration, 3 a session that cannot be written or a replay that comes to another
+world, 4 provider error, 130 interrupted.
 The parts are imported when they are needed, so that --help is there at once.
 """
 
@@ -10,51 +11,42 @@ import argparse
 import json
 import re
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
+
+from hadr_agent.command import DONE, INTERRUPTED, PROVIDER, UNFINISHED, USAGE, Parser, UsageError, complain, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hadr_agent.provider import Provider
+    from hadr_dispatch.board import Board
     from hadr_dispatch.evaluate import Row, Standing
+    from hadr_dispatch.runner import Runner
     from hadr_dispatch.scenario import Scenario
     from hadr_dispatch.score import Effort
     from hadr_dispatch.world import World
 
 OFFLINE = "offline: a stand-in dispatches by the rule triage; OPENAI_API_KEY connects a model"
-DONE, USAGE, NOT_WRITTEN, PROVIDER, INTERRUPTED = 0, 2, 3, 4, 130
-
-
-class UsageError(Exception):
-    """What the user has to change, in one or two lines."""
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.exit(USAGE, f"{self.prog}: {message}\nSee {self.prog} --help.\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    return run("hadr-dispatch", lambda: _command(argv))
+
+
+def _command(argv: Sequence[str] | None) -> int:
     options = _parser().parse_args(argv)
-    try:
-        return {"run": _run, "scenarios": _scenarios, "check": _check, "eval": _eval}[options.command](options)
-    except UsageError as error:
-        return _complain(str(error), USAGE)
-    except KeyboardInterrupt:
-        return _complain("interrupted", INTERRUPTED)
+    return {"run": _run, "scenarios": _scenarios, "check": _check, "eval": _eval}[options.command](options)
 
 
-def _complain(text: str, code: int) -> int:
-    from hadr_agent.display import printable
-
-    print(f"hadr-dispatch: {printable(text)}", file=sys.stderr, flush=True)
-    return code
+def _complain(text: str, code: int = DONE) -> int:
+    return complain("hadr-dispatch", text, code)
 
 
-def _parser() -> _Parser:
+def _parser() -> Parser:
     from hadr_agent.workers import add_options, positive
 
-    parser = _Parser(prog="hadr-dispatch", description="Relief operations, and how well policies dispatch them.")
+    parser = Parser(prog="hadr-dispatch", description="Relief operations, and how well policies dispatch them.")
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="run one operation, and report")
     run.add_argument("scenario", metavar="SCENARIO", help="a name, or a TOML file")
@@ -62,11 +54,13 @@ def _parser() -> _Parser:
     run.add_argument("--seed", type=_seed, metavar="N", help="what is drawn (default: the session's, or 0)")
     run.add_argument("--max-rounds", type=positive, default=6, metavar="N", help="of one wake (default: 6)")
     run.add_argument("--model", help="the model (default: HADR_MODEL)")
-    run.add_argument("--session", metavar="FILE", help="keep the operation in this file; go on with it if it is there")
+    run.add_argument(
+        "--session", type=_file, metavar="FILE", help="keep the operation in this file; go on with it if it is there"
+    )
     run.add_argument("--history-tokens", type=_tokens, default=100_000, metavar="N", help="hand a longer one over")
-    run.add_argument("--replay", metavar="FILE", help="play a session again, its turns in place of a model")
+    run.add_argument("--replay", type=_file, metavar="FILE", help="play a session again, its turns in place of a model")
     run.add_argument("--json", action="store_true", help="print one JSON document")
-    run.add_argument("--html", metavar="OUT", help="write the report as a page, with a map and a timeline")
+    run.add_argument("--html", type=_file, metavar="OUT", help="write the report as a page, with a map and a timeline")
     commands.add_parser("scenarios", help="list the scenarios")
     check = commands.add_parser("check", help="check scenario files")
     check.add_argument("files", nargs="+", metavar="FILE", help="a TOML file")
@@ -75,11 +69,17 @@ def _parser() -> _Parser:
     compare.add_argument("--scenarios", default="SURGE", metavar="NAMES", help="with commas (default: SURGE)")
     compare.add_argument("--seeds", type=_seeds, default="0-29", help="such as 3, 1,2,5 or 0-29 (default: 0-29)")
     add_options(compare)
-    compare.add_argument("--against", metavar="FILE", help="compare with the rows of an earlier --csv too")
-    compare.add_argument("--csv", metavar="OUT", help="write a row for each operation")
-    compare.add_argument("--plot", metavar="OUT", help="write the scores as an SVG")
+    compare.add_argument("--against", type=_file, metavar="FILE", help="compare with the rows of an earlier --csv too")
+    compare.add_argument("--csv", type=_file, metavar="OUT", help="write a row for each operation")
+    compare.add_argument("--plot", type=_file, metavar="OUT", help="write the scores as an SVG")
     compare.add_argument("--json", action="store_true", help="print one JSON document")
     return parser
+
+
+def _file(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("must name a file")
+    return text
 
 
 def _tokens(text: str) -> int:
@@ -132,21 +132,21 @@ def _run(options: argparse.Namespace) -> int:
         raise UsageError(f"unknown policy {options.policy!r} in --policy. There are: agent, {', '.join(RULES)}")
     if options.html:
         _write(options.html, None)  # before a long run, not after it
-    code = DONE
+    board = Board(options.max_rounds)
     if options.policy == "agent":
-        world, effort, code = _dispatch(options, scenario)
+        world, effort, code = (_replay if options.replay else _dispatch)(options, scenario, board)
     else:
         if options.session or options.replay or options.model:
             raise UsageError("--session, --replay and --model are for --policy agent; a rule needs none of them")
-        world, effort = RULES[options.policy](scenario, options.seed or 0), None
-        with Board(options.max_rounds) as board:
+        world, effort, code = RULES[options.policy](scenario, options.seed or 0), None, DONE
+        with board:
             for each in World.retrace(scenario, world.log) if board.is_watched else ():
                 board.show(each)
     found = outcome(options.policy, world, effort)
+    if options.html:  # before what is printed: whoever reads that may leave
+        _write(options.html, page(world, found))
     told = json.dumps(as_document(world, found), indent=2) if options.json else as_text(world, found)
     print(told if options.json or not sys.stdout.isatty() else _wrapped(told), flush=True)
-    if options.html:
-        _write(options.html, page(world, found))
     return code
 
 
@@ -156,55 +156,89 @@ def _wrapped(text: str) -> str:
     import textwrap
 
     width = shutil.get_terminal_size().columns
-    lines = [textwrap.wrap(line, width, subsequent_indent=" " * 14) or [""] for line in text.splitlines()]
+    indent = " " * min(14, width // 3)
+    lines = [textwrap.wrap(line, width, subsequent_indent=indent) or [""] for line in text.splitlines()]
     return "\n".join("\n".join(parts) for parts in lines)
 
 
-def _dispatch(options: argparse.Namespace, scenario: Scenario) -> tuple[World, Effort, int]:
+def _dispatch(options: argparse.Namespace, scenario: Scenario, board: Board) -> tuple[World, Effort, int]:
     """Let an agent dispatch: the model that the settings name, or offline the stand-in."""
     from pathlib import Path
 
-    from hadr_agent.provider import ProviderError
-    from hadr_agent.scripted import ScriptedProvider
     from hadr_agent.settings import SettingsError, load_settings
     from hadr_agent.transcript import SessionError
-    from hadr_dispatch.board import Board
     from hadr_dispatch.dispatcher import provider_of, system_prompt
+    from hadr_dispatch.runner import Runner
+    from hadr_dispatch.session import OperationError, Session
+
+    try:
+        settings = load_settings(options.model)
+        session = Session.open(scenario, options.seed, Path(options.session) if options.session else None)
+        runner = Runner(
+            session,
+            system_prompt(),
+            max_rounds=options.max_rounds,
+            history_tokens=options.history_tokens,
+            on_event=board.on_event,
+            notice=_complain,
+        )
+        provider = provider_of(settings, runner.desk, _complain)
+    except (SettingsError, OperationError, SessionError, ValueError) as error:
+        raise UsageError(str(error)) from error
+    for notice in session.notices:
+        _complain(notice)
+    if settings.offline:
+        _complain(OFFLINE)
+    code = _play(runner, provider, board, scenario.ticks)
+    if code and options.session:
+        _complain(f"{options.session} keeps what was done; the same command goes on from there")
+    elif code:
+        _complain("with --session FILE, what was done is kept, and the same command goes on from there")
+    return session.world, runner.effort, code
+
+
+def _replay(options: argparse.Namespace, scenario: Scenario, board: Board) -> tuple[World, Effort, int]:
+    """Play a session again, in memory: what it holds of the model's turns, and the real tools."""
+    from pathlib import Path
+
+    from hadr_agent.scripted import ScriptedProvider
+    from hadr_agent.transcript import SessionError
+    from hadr_dispatch.dispatcher import system_prompt
     from hadr_dispatch.officer import Recorded
     from hadr_dispatch.runner import Runner
     from hadr_dispatch.session import OperationError, Session, recorded
 
-    if options.replay and (options.session or options.seed is not None or options.model):
+    if options.session or options.seed is not None or options.model:
         raise UsageError("--replay plays an operation as it was; leave out --session, --seed and --model")
     try:
-        settings = load_settings(options.model)
-        before, histories = recorded(scenario, Path(options.replay)) if options.replay else (None, ())
-        seed = before.seed if before else options.seed
-        session = Session.open(scenario, seed, Path(options.session) if options.session else None)
-    except (SettingsError, OperationError, SessionError) as error:
+        before, histories = recorded(scenario, Path(options.replay))
+    except (OperationError, SessionError) as error:
         raise UsageError(str(error)) from error
-
-    def tell(text: str) -> None:
-        _complain(text, DONE)
-
-    world, board = session.world, Board(options.max_rounds)
+    session, no_limit = Session.open(scenario, before.seed), sys.maxsize
     runner = Runner(
         session,
         system_prompt(),
-        max_rounds=options.max_rounds,
-        history_tokens=sys.maxsize if before else options.history_tokens,
+        max_rounds=no_limit,
+        history_tokens=no_limit,
+        patience=no_limit,
         on_event=board.on_event,
-        notice=tell,
+        notice=_complain,
     )
-    try:
-        recording = ScriptedProvider(Recorded(runner.desk, histories)) if before else None
-        provider = recording or provider_of(settings, runner.desk, tell)
-    except ValueError as error:
-        session.close()
-        raise UsageError(str(error)) from error
-    if settings.offline and not before:
-        tell(OFFLINE)
-    code, end = DONE, before.tick if before else scenario.ticks
+    world = session.world
+    code = _play(runner, ScriptedProvider(Recorded(runner.desk, histories)), board, before.tick)
+    if not code:
+        code, same = (DONE, "as it was") if world.hash == before.hash else (UNFINISHED, "another than was")
+        _complain(f"replay: at tick {world.tick} the world is {same} recorded in {options.replay}")
+    return world, runner.effort, code
+
+
+def _play(runner: Runner, provider: Provider, board: Board, end: int) -> int:
+    """Run the operation up to a tick. Returns the exit code."""
+    from hadr_agent.provider import ProviderError
+    from hadr_agent.transcript import SessionError
+    from hadr_dispatch.session import OperationError
+
+    world = runner.world
     try:
         with board:
             board.show(world)
@@ -212,21 +246,14 @@ def _dispatch(options: argparse.Namespace, scenario: Scenario) -> tuple[World, E
                 runner.tick(provider)
                 board.show(world)
     except ProviderError as error:
-        code = _complain(f"stopped at tick {world.tick}: {error}", PROVIDER)
+        return _complain(f"stopped at tick {world.tick}: {error}", PROVIDER)
     except (OperationError, SessionError) as error:
-        code = _complain(str(error), NOT_WRITTEN)
+        return _complain(str(error), UNFINISHED)
     except KeyboardInterrupt:
-        code = _complain(f"interrupted at tick {world.tick}", INTERRUPTED)
+        return _complain(f"interrupted at tick {world.tick}", INTERRUPTED)
     finally:
-        session.close()
-    if before and not code:
-        same = "as it was recorded" if world.hash == before.hash else "not as it was recorded"
-        tell(f"replay: {options.replay} answered in place of a model; at tick {world.tick} the world is {same}")
-    if code and options.session:
-        tell(f"{options.session} keeps what was done; the same command goes on from tick {world.tick}")
-    elif code and not before:
-        tell("with --session FILE, what was done is kept, and the same command goes on from there")
-    return world, runner.effort, code
+        runner.session.close()
+    return DONE
 
 
 def _scenarios(options: argparse.Namespace) -> int:
@@ -280,7 +307,7 @@ def _eval(options: argparse.Namespace) -> int:
     missing: list[Missing] = []
     try:
         if "agent" in policies and load_settings().offline:
-            _complain(OFFLINE, DONE)
+            _complain(OFFLINE)
         if options.against is not None:
             earlier = read_csv(_read(options.against), options.against)
             check_comparable(earlier, scenarios, options.against)
@@ -304,7 +331,7 @@ def _eval(options: argparse.Namespace) -> int:
     for policy in dict.fromkeys(each.policy for each in missing):
         reasons = [each.why for each in missing if each.policy == policy]
         count = f"{len(reasons)} of its operations could not be finished and count for nothing"
-        _complain(f"{policy}: {count}; {reasons[0]}", DONE)
+        _complain(f"{policy}: {count}; {reasons[0]}")
     return PROVIDER if missing else DONE
 
 
@@ -312,7 +339,7 @@ def _read(name: str) -> str:
     from pathlib import Path
 
     try:
-        return Path(name).read_text(encoding="utf-8")
+        return Path(name).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UsageError(f"{name} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -333,7 +360,6 @@ def _write(name: str, text: str | None) -> None:
 
 
 def _document(rows: Sequence[Row]) -> str:
-
     from dataclasses import asdict
 
     from hadr_dispatch.evaluate import standings

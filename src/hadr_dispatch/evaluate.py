@@ -6,6 +6,7 @@ It knows how operations are counted, not how they are played or scored.
 import csv
 import io
 import math
+import re
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -51,6 +52,7 @@ class Row:
     wakes: int
     rounds: int
     capped: int
+    failed: int
     prompt_tokens: int | None
     cached_tokens: int | None
     resent: int | None
@@ -103,8 +105,8 @@ def _row(policy: str, play: Play, scenario: Scenario, seed: int) -> Row | Missin
     return Row(
         result.world_version, result.scenario, result.digest, policy, seed, result.points, nothing, par,
         result.at_risk, result.deaths, result.in_care, faults.refused, faults.duplicate, faults.idle,
-        effort.wakes, effort.rounds, effort.capped, effort.usage.prompt_tokens, effort.usage.cached_tokens,
-        effort.resent, *result.water, *result.shelter,
+        effort.wakes, effort.rounds, effort.capped, effort.failed, effort.usage.prompt_tokens,
+        effort.usage.cached_tokens, effort.resent, *result.water, *result.shelter,
     )  # fmt: skip
 
 
@@ -180,7 +182,7 @@ def summary(rows: Sequence[Row]) -> str:
     return "\n\n".join("\n".join(_table(name, table)) for name, table in standings(rows).items())
 
 
-_COUNTS = ("refused", "duplicate", "idle", "wakes", "rounds", "capped")
+_COUNTS = ("refused", "duplicate", "idle", "wakes", "rounds", "capped", "failed")
 
 
 def _table(scenario: str, table: Sequence[Standing]) -> Iterator[str]:
@@ -264,8 +266,14 @@ def _read_row(head: Sequence[str], line: Sequence[str]) -> Row:
 
 def _cell(name: str, text: str) -> str | int | None:
     if name in TEXTS:
+        if not text.isprintable():
+            raise ValueError(f"{name} holds control characters: {text[:40]!r}")
         return text
-    return None if name in TOKENS and not text else int(text)
+    if name in TOKENS and not text:
+        return None
+    if not re.fullmatch(r"[0-9]{1,12}", text):
+        raise ValueError(f"{name} is no number: {text[:40]!r}")
+    return int(text)
 
 
 # --- as a picture

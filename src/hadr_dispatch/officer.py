@@ -7,11 +7,12 @@ import itertools
 from collections.abc import Sequence
 from typing import cast
 
-from hadr_agent.provider import Message
+from hadr_agent.provider import Message, as_list, as_object
 from hadr_agent.scripted import Turn, TurnForm
+from hadr_agent.tools import cut_off, interrupted
 from hadr_dispatch.orders import Order
 from hadr_dispatch.policies import triage
-from hadr_dispatch.state import by_urgency, heading
+from hadr_dispatch.state import by_urgency, tick_of
 from hadr_dispatch.tools import Desk
 
 HANDOVER = """Your history is nearly full, and somebody else takes over. Write the handover: what matters and is not \
@@ -20,24 +21,43 @@ in the state message, what you meant to do next, and why. No tools are run."""
 
 
 class Recorded:
-    """A `Player` that says in each tick what was said in the recorded one, and fails where nothing was."""
+    """A `Player` that says in each tick what was said in the recorded one, and fails where nothing was.
+
+    Calls that were not run then, because of an interrupt or a turn that was cut off, are not run again either.
+    """
 
     def __init__(self, desk: Desk, histories: Sequence[Sequence[Message]]) -> None:
-        self._desk, self._histories = desk, histories
+        self._desk = desk
+        self._said: dict[int | None, list[Turn]] = {}
+        for history in histories:
+            tick = None
+            for at, message in enumerate(history):
+                tick = tick_of(message) if message["role"] == "user" else tick
+                if message["role"] == "assistant":
+                    self._said.setdefault(tick, []).append(_as_it_was_run(message, history[at + 1 :]))
 
     def next_turn(self, messages: Sequence[Message]) -> Turn:
         """The recorded turn of this tick and this round."""
-        said, is_now = list[Message](), False
-        for message in itertools.chain.from_iterable(self._histories):
-            if message["role"] == "user":
-                is_now = heading(self._desk.seen) in str(message.get("content")).splitlines()
-            elif message["role"] == "assistant" and is_now:
-                said.append(message)
+        said = self._said.get(self._desk.seen.tick, [])
         wake = itertools.takewhile(lambda message: message["role"] != "user", reversed(messages))
         done = sum(message["role"] == "assistant" for message in wake)
         if done < len(said):
-            return Turn.of(cast("TurnForm", said[done]), done)
+            return said[done]
+        if said:
+            return Turn.of("That is all that was recorded of this tick.", done)
         return Turn.of({"fault": {"status": 503, "headers": {"x-should-retry": "false"}}}, done)
+
+
+def _as_it_was_run(turn: Message, answers: Sequence[Message]) -> Turn:
+    calls = [as_object(call) for call in as_list(turn.get("tool_calls"))]
+    texts = [str(answer.get("content")) for answer in answers[: len(calls)]]
+    run = [call for call, text in zip(calls, texts, strict=False) if not text.startswith(_NOT_RUN)]
+    if run or not calls:
+        return Turn.of(cast("TurnForm", {**turn, **({"tool_calls": run} if run else {})}), 0)
+    return Turn.of(cast("TurnForm", {**turn, "finish_reason": "length"}), 0)
+
+
+_NOT_RUN = (interrupted({}).text[:30], cut_off({}).text[:30])
 
 
 class Officer:

@@ -95,7 +95,10 @@ def asides(outcome: Outcome) -> Iterator[str]:
     yield f"Faults: {faults.refused} refused, {faults.duplicate} duplicate, {faults.idle} ticks idle while wanted"
     if effort.wakes:
         usage = effort.usage
-        yield f"Model: {effort.wakes} wakes, {effort.rounds} rounds, {effort.capped} wakes at the cap"
+        yield (
+            f"Model: {effort.wakes} wakes, {effort.rounds} rounds; {effort.capped} wakes used up all their rounds, "
+            f"in {effort.failed} the provider failed"
+        )
         if usage.prompt_tokens is not None:
             cached = "cached not reported" if usage.cached_tokens is None else f"{usage.cached_tokens:,} of them cached"
             yield f"Tokens: {usage.prompt_tokens:,} prompt, {cached}{_again(outcome)}"

@@ -33,7 +33,8 @@ class Faults:
 
 @dataclass(frozen=True)
 class Effort:
-    """What the model's part took. wakes: how often it was asked. capped: wakes that used up all rounds.
+    """What the model's part took. wakes: how often it was asked. capped: wakes that used up all rounds. failed: wakes
+    in which the provider failed.
 
     resent: tokens of what an earlier request or its reply had held already; of these, `usage.cached_tokens` were
     served from the provider's cache. None: not reported.
@@ -42,6 +43,7 @@ class Effort:
     wakes: int = 0
     rounds: int = 0
     capped: int = 0
+    failed: int = 0
     usage: Usage = field(default_factory=Usage)
     resent: int | None = None
 

@@ -6,13 +6,16 @@ It knows files, not models. Whether a log is true, the world says.
 import itertools
 import json
 import os
-from collections.abc import Mapping, MutableSequence, Sequence
+import stat
+from collections.abc import Iterator, Mapping, MutableSequence, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
 import portalocker
+from pydantic import TypeAdapter, ValidationError
 
-from hadr_agent.provider import Message, as_object
+from hadr_agent.provider import Message, Usage, as_object
 from hadr_agent.transcript import Transcript, load
 from hadr_dispatch.scenario import Scenario
 from hadr_dispatch.world import World
@@ -22,19 +25,37 @@ class OperationError(Exception):
     """A session that cannot be used: which file, why, what to do."""
 
 
+@dataclass(frozen=True)
+class Wake:
+    """What one wake took. tick: the one that passed with it. stop: of the loop's run, or why there was none.
+
+    resent: tokens of what an earlier request or its reply had held already.
+    """
+
+    tick: int
+    rounds: int
+    stop: str
+    usage: Usage
+    resent: int
+
+
+_WAKE = TypeAdapter(Wake)
+
+
 class Session:
     """An operation on disk: a log with one line for each tick, and beside it the histories, one message a line.
 
-    A tick has passed if its line is in the log; whatever a model did since the last line is in the history. Without a
-    path, all is kept in memory. Made by `Session.open`.
+    A tick has passed if its line is in the log; whatever a model did since the last line is in the histories. Without a
+    path, all is kept in memory. Made by `Session.open`. notices: what had to be mended when it was opened.
     """
 
-    def __init__(self, world: World, wakes: Sequence[Mapping[str, object]], path: Path | None, file: int) -> None:
+    def __init__(self, world: World, wakes: Sequence[Wake], path: Path | None, file: int) -> None:
         self.world = world
         self.wakes = list(wakes)
-        self._path, self._file, self._number = path, file, 1
-        while path and history_path(path, self._number + 1).exists():
-            self._number += 1
+        self.notices: list[str] = []
+        self._path, self._file = path, file
+        self.earlier = list(_histories(path))[:-1] if path else []
+        """The histories before this one, as they were handed over."""
         self.messages: MutableSequence[Message] = self._open()
 
     @classmethod
@@ -44,89 +65,129 @@ class Session:
         Raises OperationError and SessionError.
         """
         if path is None:
-            return cls(World.start(scenario, seed or 0), [], None, -1)
-        try:
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-            portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
-        except portalocker.LockException:
-            raise OperationError(
-                f"the session {path} is in use by another process; wait, or take another file"
-            ) from None
-        except OSError as error:
-            raise OperationError(f"the session {path} cannot be opened: {error.strerror}") from error
+            return cls(World.start(scenario, seed or 0), (), None, -1)
+        file = _locked(path)
         try:
             whole = path.read_bytes()
             kept = whole[: whole.rfind(b"\n") + 1]
-            if not kept and history_path(path, 1).exists():
-                raise OperationError(
-                    f"{path} is empty, but {history_path(path, 1)} is there; move it, or take another file"
-                )
-            world, wakes = _read(scenario, kept, path) if whole else (World.start(scenario, seed or 0), ())
+            begun = World.start(scenario, seed or 0)
+            head = _line(begun.log[0])
+            if not kept and head.startswith(whole):
+                if any(map(len, _histories(path))):
+                    raise OperationError(f"{path} is empty, but {history_path(path, 1)} is not; take another file")
+                os.ftruncate(file, 0)
+                _append(file, head, path)
+                return cls(begun, (), path, file)
+            world, wakes = _read(scenario, kept, path)
             if seed not in (None, world.seed):
                 raise OperationError(f"{path} is an operation with seed {world.seed}, not {seed}; give its seed")
-            session = cls(world, wakes, path, file)
+            os.ftruncate(file, len(kept))  # a half-written last line: that tick has not passed
+            return cls(world, wakes, path, file)
         except BaseException:
             os.close(file)
             raise
-        os.ftruncate(file, len(kept))  # a half-written last line: that tick has not passed
-        if not kept:
-            session._write(world.log[0])
-        return session
 
-    def passed(self, wake: Mapping[str, object] | None) -> None:
-        """Put the tick that has just passed on disk, with what its wake took."""
-        if wake is not None:
-            self.wakes.append({**wake, "tick": self.world.tick})
-        self._write({**self.world.log[-1], **({"wake": wake} if wake is not None else {})})
+    def passed(self, wake: Wake | None) -> None:
+        """Put the tick that has just passed on disk, with what its wake took. Raises OperationError."""
+        told = {"wake": {key: value for key, value in asdict(wake).items() if key != "tick"}} if wake else {}
+        if self._path:
+            _append(self._file, _line({**self.world.log[-1], **told}), self._path)
+        if wake:
+            self.wakes.append(wake)
 
     def hand_over(self) -> None:
         """Begin a new history; the old one stays on disk."""
-        self.close_history()
-        self._number += 1
+        self.earlier.append(list(self.messages))
+        self._close_history()
         self.messages = self._open()
 
-    def close_history(self) -> None:
-        if isinstance(self.messages, Transcript):
-            self.messages.close()
-
     def close(self) -> None:
-        self.close_history()
+        self._close_history()
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
 
-    def _open(self) -> MutableSequence[Message]:
-        return Transcript.open(history_path(self._path, self._number)) if self._path else []
+    def _close_history(self) -> None:
+        if isinstance(self.messages, Transcript):
+            self.messages.close()
 
-    def _write(self, line: Mapping[str, object]) -> None:
-        if self._file >= 0:
-            try:
-                os.write(self._file, json.dumps(line).encode() + b"\n")
-                os.fsync(self._file)
-            except OSError as error:
-                raise OperationError(f"the session {self._path} cannot be written: {error.strerror}") from error
+    def _open(self) -> MutableSequence[Message]:
+        if self._path is None:
+            return []
+        history = Transcript.open(history_path(self._path, len(self.earlier) + 1))
+        self.notices += history.notices
+        return history
 
 
 def recorded(scenario: Scenario, path: Path) -> tuple[World, Sequence[Sequence[Message]]]:
     """The operation of a session as far as it got, and its histories. Raises OperationError and SessionError."""
     try:
+        if not path.is_file():
+            raise OperationError(f"there is no session {path}")
         text = path.read_bytes()
     except OSError as error:
         raise OperationError(f"the session {path} cannot be read: {error.strerror}") from error
-    files = itertools.takewhile(Path.exists, (history_path(path, number) for number in itertools.count(1)))
-    return _read(scenario, text[: text.rfind(b"\n") + 1], path)[0], [load(file) for file in files]
+    world, wakes = _read(scenario, text[: text.rfind(b"\n") + 1], path)
+    histories = list(_histories(path))
+    if any(wake.rounds for wake in wakes) and not any(histories):
+        raise OperationError(f"{history_path(path, 1)} is not there, and so nothing of what the model said in {path}")
+    return world, histories
 
 
 def history_path(path: Path, number: int) -> Path:
     """Where the history of this number stands, beside the session's log."""
-    return path.with_name(f"{path.stem}.history-{number}.jsonl")
+    return path.with_name(f"{path.name.removesuffix('.jsonl')}.history-{number}.jsonl")
 
 
-def _read(scenario: Scenario, text: bytes, path: Path) -> tuple[World, Sequence[Mapping[str, object]]]:
+def _histories(path: Path) -> Iterator[list[Message]]:
+    for number in itertools.count(1):
+        if not history_path(path, number).exists():
+            return
+        yield load(history_path(path, number))
+
+
+def _locked(path: Path) -> int:
+    """The file, made if need be, for this process alone."""
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise OperationError(f"the session {path} is no file that could be kept")
+        portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+    except portalocker.LockException:
+        raise OperationError(f"the session {path} is in use by another process; wait, or take another file") from None
+    except OSError as error:
+        raise OperationError(f"the session {path} cannot be opened: {error.strerror}") from error
+    return file
+
+
+def _line(value: Mapping[str, object]) -> bytes:
+    return json.dumps(value).encode() + b"\n"
+
+
+def _append(file: int, line: bytes, path: Path) -> None:
+    """Put a line on disk, whole or not at all."""
+    end = os.fstat(file).st_size
+    try:
+        if os.write(file, line) != len(line):
+            raise OSError("the disk is full")
+        os.fsync(file)
+    except OSError as error:
+        os.ftruncate(file, end)
+        raise OperationError(f"the session {path} cannot be written: {error.strerror or error}") from error
+
+
+def _read(scenario: Scenario, text: bytes, path: Path) -> tuple[World, Sequence[Wake]]:
     """The world that a log leads to, and what each wake took."""
+    wakes: list[Wake] = []
     try:
         lines = [as_object(json.loads(line)) for line in text.splitlines()]
-        wakes = [as_object(line.pop("wake")) | {"tick": line["tick"]} for line in lines if "wake" in line]
+        for line in lines:
+            if "wake" in line:
+                wakes.append(_WAKE.validate_python({**as_object(line.pop("wake")), "tick": line.get("tick")}))
         return World.replay(scenario, lines), wakes
-    except (ValueError, KeyError, TypeError) as error:
-        raise OperationError(f"{path} is no operation that can go on: {error}. It stays as it is.") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        what = f"wake.{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        what = str(error)
+    raise OperationError(f"{path} is no operation that can go on: {what}. It stays as it is.")

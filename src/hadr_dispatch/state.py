@@ -3,15 +3,26 @@
 It knows an observation alone. The map stands in the first message of a history, since it never changes.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
+from hadr_agent.provider import Message
 from hadr_dispatch.observation import WORDS, Event, File, Observation, Unit
 from hadr_dispatch.scenario import CAPACITY, LOAD, Scenario
 
+_CHANGED = "\n\nChanged:\n"
+
 
 def heading(seen: Observation) -> str:
-    """The line by which a state message is known to be that of its tick."""
+    """The line by which a state message is known to be that of its tick: see `tick_of`."""
     return f"Tick {seen.tick} of {seen.scenario.ticks}, {clock(seen.scenario, seen.tick)}"
+
+
+def tick_of(message: Message) -> int | None:
+    """The tick that a state message is of, whatever stands before it; None for any other message."""
+    before, changed, _ = str(message.get("content")).rpartition(_CHANGED)
+    found = re.fullmatch(r"Tick (\d+) of \d+, [\d:]+", before.rpartition("\n")[2])
+    return int(found[1]) if message["role"] == "user" and changed and found else None
 
 
 def clock(scenario: Scenario, tick: int) -> str:
@@ -44,8 +55,8 @@ def _about(beds: int, depot: int) -> str:
 
 def state_message(seen: Observation, changes: Sequence[Event]) -> str:
     """The message of a tick. `changes`: what became known since the last one."""
-    parts = [heading(seen), "", "Changed:", *(f"- {change.text}" for change in changes or [])]
-    parts += [] if changes else ["- nothing"]
+    changed = [f"- {change.text}" for change in changes] or ["- nothing"]
+    parts = [heading(seen) + _CHANGED + "\n".join(changed)]
     parts += ["", "Units:", *(f"- {_unit(seen, unit)}" for unit in seen.units)]
     still_open = [file for file in seen.files if not file.closed]
     parts += ["", "Open incidents:", *(f"- {_file(seen, file)}" for file in by_urgency(still_open))]

@@ -3,11 +3,17 @@
 None of them holds the world, and none can let time pass: the runner carries the orders out, and it alone has the clock.
 """
 
+import textwrap
 from typing import Annotated
 
 from hadr_agent.tools import Toolbox, tool
 from hadr_dispatch.observation import Observation
 from hadr_dispatch.orders import Order, after, no_road, verdict
+
+ANSWERS = ("accepted", "refused", "noted")
+"""How the desk's answers begin."""
+
+_LONGEST = 500  # characters of a note or a reason
 
 
 class Desk:
@@ -57,7 +63,7 @@ def dispatch_tools(desk: Desk) -> Toolbox:
         reason: Annotated[str, "one sentence: why this unit, and why there first"],
     ) -> str:
         """Send an idle or waiting unit to work. Says when it arrives, or why it cannot go and what would work."""
-        return desk.give(Order("assign", unit, target, reason))
+        return desk.give(Order("assign", unit, target, _line(reason)))
 
     @tool
     def recall(unit: Annotated[str, "a unit's id"]) -> str:
@@ -69,7 +75,7 @@ def dispatch_tools(desk: Desk) -> Toolbox:
         incident: Annotated[str, "an incident, such as I03"], text: Annotated[str, "what you believe of it"]
     ) -> str:
         """Write down what you believe of an incident: it stands in every later state message and does nothing else."""
-        return desk.give(Order("note", target=incident, reason=text))
+        return desk.give(Order("note", target=incident, reason=_line(text)))
 
     @tool
     def send_supplies(
@@ -80,7 +86,12 @@ def dispatch_tools(desk: Desk) -> Toolbox:
         reason: Annotated[str, "one sentence: why there first"],
     ) -> str:
         """Let a truck load water and shelter at the depot that is best placed, and bring them to a place in need."""
-        return desk.give(Order("send_supplies", unit, place, reason, water, shelter))
+        return desk.give(Order("send_supplies", unit, place, _line(reason), water, shelter))
 
     supplies = [send_supplies] if desk.seen.scenario.has_supplies else []
     return Toolbox(travel_time, assign, recall, note, *supplies)
+
+
+def _line(text: str) -> str:
+    """The text on one line, shortened: it stands in later state messages, and must not look like a part of them."""
+    return textwrap.shorten(text, _LONGEST, placeholder=" …")
