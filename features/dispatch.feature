@@ -69,7 +69,7 @@ Feature: The dispatcher runs on the same loop
       | "run" "DRILL-1" "--session" "nowhere/op.jsonl"           | cannot be opened: No such file        |
       | "run" "DRILL-1" "--session" "broken.toml"                | broken.toml is no operation that can go on |
       | "run" "DRILL-1" "--policy" "par" "--session" "op.jsonl"  | --session, --replay and --model are for --policy agent |
-      | "run" "DRILL-1" "--replay" "nowhere.jsonl"               | nowhere.jsonl cannot be read: No such file |
+      | "run" "DRILL-1" "--replay" "nowhere.jsonl"               | there is no session nowhere.jsonl          |
       | "run" "DRILL-1" "--replay" "op.jsonl" "--seed" "3"       | leave out --session, --seed and --model |
       | "run" "DRILL-1" "--history-tokens" "10"                  | must be 1000 or more, not '10'        |
 

@@ -34,7 +34,7 @@ def step_interrupted(context: Context, name: str) -> None:
     screen = " ".join(context.first_screen.split())
     for words in (
         "hadr-dispatch: interrupted at tick ",
-        f"{name} keeps what was done; the same command goes on from tick",
+        f"{name} keeps what was done; the same command goes on from there",
     ):
         assert words in screen, f"expected {words!r}, found {screen}"
     assert lines, "expected a log, found an empty file"

@@ -89,7 +89,7 @@ def step_texts(context: Context, text: str) -> None:
 
 def _operation(text: str) -> World:
     """An operation of a few ticks with this text wherever a text can stand; a place's name allows less."""
-    place = "".join(letter for letter in text if letter.isprintable() and letter != "-")
+    place = "".join(letter for letter in text if letter.isprintable() and letter not in "-,")[:40].strip()
     scenario = read_scenario(
         f"""
         id = "TEXTS"

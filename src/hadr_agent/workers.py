@@ -12,9 +12,9 @@ import os
 import signal
 import warnings
 from collections.abc import Generator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 
-SECONDS = 5
+SECONDS = 10
 """How long a cluster may take to answer."""
 
 
@@ -47,6 +47,8 @@ def workers(jobs: int | None, cluster: str | None) -> Generator[Executor]:
     with ProcessPoolExecutor(jobs or os.cpu_count(), initializer=_die_of_interrupts) as pool:
         try:
             yield pool
+        except BrokenExecutor as error:
+            raise WorkersError("a worker process died; try again, with fewer of them by --jobs") from error
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():

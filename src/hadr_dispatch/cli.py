@@ -43,6 +43,10 @@ def _complain(text: str, code: int = DONE) -> int:
     return complain("hadr-dispatch", text, code)
 
 
+def _tell(text: str) -> None:
+    _complain(text)
+
+
 def _parser() -> Parser:
     from hadr_agent.workers import add_options, positive
 
@@ -54,9 +58,7 @@ def _parser() -> Parser:
     run.add_argument("--seed", type=_seed, metavar="N", help="what is drawn (default: the session's, or 0)")
     run.add_argument("--max-rounds", type=positive, default=6, metavar="N", help="of one wake (default: 6)")
     run.add_argument("--model", help="the model (default: HADR_MODEL)")
-    run.add_argument(
-        "--session", type=_file, metavar="FILE", help="keep the operation in this file; go on with it if it is there"
-    )
+    run.add_argument("--session", type=_file, metavar="FILE", help="keep the operation in this file, or go on with it")
     run.add_argument("--history-tokens", type=_tokens, default=100_000, metavar="N", help="hand a longer one over")
     run.add_argument("--replay", type=_file, metavar="FILE", help="play a session again, its turns in place of a model")
     run.add_argument("--json", action="store_true", help="print one JSON document")
@@ -130,6 +132,7 @@ def _run(options: argparse.Namespace) -> int:
     scenario = _scenario(options.scenario)
     if options.policy != "agent" and options.policy not in RULES:
         raise UsageError(f"unknown policy {options.policy!r} in --policy. There are: agent, {', '.join(RULES)}")
+    _apart(options.html, options.session, options.replay)
     if options.html:
         _write(options.html, None)  # before a long run, not after it
     board = Board(options.max_rounds)
@@ -180,9 +183,9 @@ def _dispatch(options: argparse.Namespace, scenario: Scenario, board: Board) -> 
             max_rounds=options.max_rounds,
             history_tokens=options.history_tokens,
             on_event=board.on_event,
-            notice=_complain,
+            notice=_tell,
         )
-        provider = provider_of(settings, runner.desk, _complain)
+        provider = provider_of(settings, runner.desk, _tell)
     except (SettingsError, OperationError, SessionError, ValueError) as error:
         raise UsageError(str(error)) from error
     for notice in session.notices:
@@ -222,7 +225,7 @@ def _replay(options: argparse.Namespace, scenario: Scenario, board: Board) -> tu
         history_tokens=no_limit,
         patience=no_limit,
         on_event=board.on_event,
-        notice=_complain,
+        notice=_tell,
     )
     world = session.world
     code = _play(runner, ScriptedProvider(Recorded(runner.desk, histories)), board, before.tick)
@@ -302,6 +305,8 @@ def _eval(options: argparse.Namespace) -> int:
     scenarios = list(dict.fromkeys(_scenario(name.strip()) for name in options.scenarios.split(",")))
     if len({scenario.id for scenario in scenarios}) < len(scenarios):
         raise UsageError("two different scenarios of --scenarios have the same id; give one of them another")
+    _apart(options.csv, options.plot)
+    _apart(options.against, options.plot)
     earlier: list[Row] = []
     rows: list[Row] = []
     missing: list[Missing] = []
@@ -315,10 +320,12 @@ def _eval(options: argparse.Namespace) -> int:
             _write(out, None)  # before a long run, not after it
         with workers(options.jobs, options.cluster) as executor:
             for found in evaluate({name: plays[name] for name in policies}, scenarios, options.seeds, executor):
+                _count_up(len(rows) + len(missing) + 1)
                 if isinstance(found, Missing):
                     missing.append(found)
                 else:
                     rows.append(found)
+        _count_up(0)
         all_rows = together(rows, earlier, options.against or "")
     except (SettingsError, EvaluateError, WorkersError) as error:
         raise UsageError(str(error)) from error
@@ -335,6 +342,12 @@ def _eval(options: argparse.Namespace) -> int:
     return PROVIDER if missing else DONE
 
 
+def _count_up(done: int) -> None:
+    """At a terminal, how many operations are done; 0 takes the line away."""
+    if sys.stderr and sys.stderr.isatty():
+        print(f"\r{done} operations played" if done else "\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
 def _read(name: str) -> str:
     from pathlib import Path
 
@@ -346,15 +359,27 @@ def _read(name: str) -> str:
         raise UsageError(f"{name} is not text in UTF-8: {error}") from error
 
 
+def _apart(*names: str | None) -> None:
+    from pathlib import Path
+
+    paths = [Path(name).resolve() for name in names if name]
+    if len(set(paths)) < len(paths):
+        raise UsageError(f"{paths[0].name} would be written over: name another file")
+
+
 def _write(name: str, text: str | None) -> None:
     """Write a file; without a text, only see whether it could be written."""
     from pathlib import Path
 
+    path = Path(name)
     try:
-        if text is None:
-            Path(name).open("a").close()
+        if text is not None:
+            path.write_text(text, encoding="utf-8")
+        elif path.exists():
+            path.open("a").close()
         else:
-            Path(name).write_text(text, encoding="utf-8")
+            path.touch()
+            path.unlink()
     except OSError as error:
         raise UsageError(f"{name} cannot be written: {error.strerror}") from error
 
