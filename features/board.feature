@@ -30,7 +30,7 @@ Feature: A board at the terminal
     Then the first of them exited with 130
     And its screen says at which tick it was interrupted, and that op.jsonl keeps it
     And it exits with 0
-    And op.jsonl holds each tick once
+    And op.jsonl holds the ticks 0 to 12 once
 
   Scenario: BOARD-4: what a model and a scenario say is shown as text
     Given the file hostile.toml
@@ -72,7 +72,7 @@ Feature: A board at the terminal
     When I run hadr-dispatch "run" "DRILL-1" "--session" "op.jsonl"
     Then it exits with 0
     And stdout matches "assign A1 I01.*assign A1 Hospital.*^Score 100"
-    And op.jsonl holds each tick once
+    And op.jsonl holds the ticks 0 to 12 once
 
   Scenario: BOARD-6: a wake in which the provider failed is made up for in the next tick
     Given a model that plays

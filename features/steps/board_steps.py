@@ -40,13 +40,6 @@ def step_interrupted(context: Context, name: str) -> None:
     assert lines, "expected a log, found an empty file"
 
 
-@then("{name} holds each tick once")
-def step_ticks(context: Context, name: str) -> None:
-    lines = [json.loads(line) for line in (folder(context) / name).read_text().splitlines()]
-    ticks = [line.get("tick", 0) for line in lines]
-    assert ticks == list(range(13)), f"expected the ticks 0 to 12, found {ticks}"
-
-
 @then("stderr is the one line {line:json}")
 def step_one_line(context: Context, line: str) -> None:
     assert context.stderr == f"{line}\n", f"expected {line!r}, found {context.stderr!r}"

@@ -112,11 +112,11 @@ def step_run_without_task(context: Context, stdin: str) -> None:
     context.code, context.stdout, context.stderr = done.returncode, done.stdout, done.stderr
 
 
-@when("I run hadr-agent {arguments:words} into a pipe that is closed at once, stderr is read")
-def step_run_into_closed_pipe(context: Context, arguments: list[str]) -> None:
+@when("I run {command:command} {arguments:words} into a pipe that is closed at once, stderr is read")
+def step_run_into_closed_pipe(context: Context, command: str, arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    run(context, arguments, writer)
+    run(context, arguments, writer, command=command)
     os.close(writer)
     assert "stdout was closed" in context.stderr, (
         f"expected to be told that stdout was closed, found {context.stderr!r}"
