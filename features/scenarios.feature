@@ -35,6 +35,10 @@ Feature: Scenario files
       | a road of no length      | "ticks = 1 }"                 | "ticks = 0 }"                  | "roads[1].ticks must be 1 to 100, found 0"      |
       | beds below nothing       | "beds = 2"                    | "beds = -2"                    | "places[1].beds" "-2"                           |
       | no unit                  | "[{ id = \"A1\", kind = \"ambulance\", at = \"Ward\" }]" | "[]" | "units must have at least one"            |
+      | no hospital              | "beds = 2"                    | "beds = 0"                     | "at least one hospital"                         |
+      | a unit called as an incident | "id = \"A1\""            | "id = \"I01\""               | "units[1].id" "not I01"                         |
+      | a comma in a name        | "name = \"Yard\""             | "name = \"Back, Yard\""         | "places[2].name" "Back, Yard"                   |
+      | a place far off the map  | "x = 9"                       | "x = 99999"                    | "places[2].x must be -1000 to 1000"             |
       | several, all named       | "at = \"Ward\" }]\n"          | "at = \"Wood\" }, { id = \"A1\", kind = \"crew\", at = \"Moon\" }]\n" | "units[1].at" "units[2].at" "'A1' stands there 2 times" |
 
   Scenario Outline: RUNG-3: a mistake in what happens or is drawn is named with its place: <what>
@@ -56,6 +60,11 @@ Feature: Scenario files
       | weights of nothing              | draws = { weights = [0, 0, 0, 0] }                                         | "draws.weights"                     |
       | an unknown key of the draws     | draws = { incident = 3 }                                                   | "draws.incident is unknown"         |
       | more at the start than in all   | draws = { incidents = 2, at_start = 3 }                                    | "draws.at_start" "3"                |
+      | a need that no truck can meet   | needs = [{ tick = 0, place = "Yard", water = 1, shelter = 0 }]             | "only by a truck"                   |
+      | a need of nothing               | needs = [{ tick = 0, place = "Yard", water = 0, shelter = 0 }]             | "needs[1] must be of water or shelter" |
+      | a denial that counts people     | incidents = [{ tick = 0, place = "Yard", reports = [{ tick = 0, denies = true, people = [] }] }] | "incidents[1].reports[1] denies" |
+      | a report from nowhere           | incidents = [{ tick = 0, place = "Yard", reports = [{ tick = 0, place = "Wood" }] }] | "incidents[1].reports[1].place" "Wood" |
+      | clearing that never ends        | draws = { clearing = [1000000] }                                           | "draws.clearing" "1 to 500"         |
 
   Scenario: RUNG-4: what the prompt says of people, teams and beds is what the world does
     When the dispatcher's prompt is read
