@@ -83,10 +83,10 @@ def step_cluster(context: Context) -> None:
 
 @when("the rules are evaluated with one job, with two jobs and on the cluster")
 def step_three(context: Context) -> None:
-    context.files = []
+    context.files, rules = [], "random,par,no-crew,triage"
     for number, where in enumerate((["--jobs", "1"], ["--jobs", "2"], ["--cluster", context.address])):
         name = f"{number}.csv"
-        run(context, ["eval", "--seeds", "0-2", "--csv", name, *where], command="hadr-dispatch")
+        run(context, ["eval", "--policies", rules, "--seeds", "0-2", "--csv", name, *where], command="hadr-dispatch")
         assert context.code == 0 and not context.stderr, f"expected 0 and no words, found {context.stderr!r}"
         context.files.append((folder(context) / name).read_bytes())
 
