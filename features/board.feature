@@ -25,12 +25,12 @@ Feature: A board at the terminal
     And stderr is the one line "hadr-dispatch: offline: a stand-in dispatches by the rule triage; OPENAI_API_KEY connects a model"
 
   Scenario: BOARD-3: Ctrl-C ends the operation in its tick, and the same command goes on from there
-    Given I have run hadr-dispatch "run" "DRILL-1" "--session" "op.jsonl" at a terminal, with Ctrl-C when it showed "tick 3 of 12"
-    When I run hadr-dispatch "run" "DRILL-1" "--session" "op.jsonl"
+    Given I have run hadr-dispatch "run" "SURGE" "--session" "op.jsonl" at a terminal, with Ctrl-C when it showed "tick 3 of 48"
+    When I run hadr-dispatch "run" "SURGE" "--session" "op.jsonl"
     Then the first of them exited with 130
     And its screen says at which tick it was interrupted, and that op.jsonl keeps it
     And it exits with 0
-    And op.jsonl holds the ticks 0 to 12 once
+    And op.jsonl holds the ticks 0 to 48 once
 
   Scenario: BOARD-4: what a model and a scenario say is shown as text
     Given the file hostile.toml

@@ -12,20 +12,21 @@ Feature: Operations that are stopped, cut, mended and played again
       | note     | 100000 |
       | handover | 1      |
 
-  Scenario Outline: OPS-2: orders that were answered stand after a resume: <what>
+  Scenario Outline: OPS-2: orders that were answered stand after a stop: <what>
     Given a model for DRILL-3 that plays at tick 0
       """
       {"calls": [{"id": "call00001", "name": "assign", "arguments": {"unit": "C1", "target": "Bridgehead-Island", "reason": "first"}}]}
       <then>
       """
-    When it is played, and resumed whenever it stops
+    When it is played, and resumed by <whom> whenever it stops
     Then its orders of tick 0 are "assign C1 Bridgehead-Island"
 
     Examples:
-      | what                                      | then                                                                                       |
-      | killed before the next request            | {"stop": "request"}                                                                        |
-      | the history did not fit, then it was killed | {"fault": {"status": 400, "body": "{\"error\": {\"message\": \"too long\", \"code\": \"context_length_exceeded\"}}"}} / {"stop": "request"} |
-      | a later call had the same id              | {"stop": "turn", "calls": [{"id": "call00001", "name": "assign", "arguments": {"unit": "A1", "target": "I01", "reason": "second"}}]} |
+      | what                                      | whom         | then                                                                                       |
+      | killed before the next request            | a new runner | {"stop": "request"}                                                                        |
+      | stopped, and the same runner goes on      | the same     | {"stop": "request"}                                                                        |
+      | the history did not fit, then it was killed | a new runner | {"fault": {"status": 400, "body": "{\"error\": {\"message\": \"too long\", \"code\": \"context_length_exceeded\"}}"}} / {"stop": "request"} |
+      | a later call had the same id              | a new runner | {"stop": "turn", "calls": [{"id": "call00001", "name": "assign", "arguments": {"unit": "A1", "target": "I01", "reason": "second"}}]} |
 
   Scenario Outline: OPS-3: an operation played again comes to the same world: <what>
     Given a model for DRILL-3 that plays at tick 0
@@ -43,6 +44,8 @@ Feature: Operations that are stopped, cut, mended and played again
       | a turn was cut off              | {"finish_reason": "length", "calls": [{"name": "assign", "arguments": {"unit": "C1", "target": "Bridgehead-Island", "reason": "cut"}}]} |
       | a call was interrupted          | {"stop": "turn", "calls": [{"name": "assign", "arguments": {"unit": "C1", "target": "Bridgehead-Island", "reason": "stopped"}}]} |
       | a wake took seven rounds        | {"calls": [{"name": "recall", "arguments": {"unit": "C1"}}]} / {"calls": [{"name": "recall", "arguments": {"unit": "A1"}}]} / {"calls": [{"name": "recall", "arguments": {"unit": "A2"}}]} / {"calls": [{"name": "recall", "arguments": {"unit": "C1"}}]} / {"calls": [{"name": "recall", "arguments": {"unit": "A1"}}]} / {"calls": [{"name": "recall", "arguments": {"unit": "A2"}}]} |
+      | three calls were interrupted    | {"stop": "turn", "calls": [{"name": "recall", "arguments": {"unit": "C1"}}]} / {"stop": "turn", "calls": [{"name": "recall", "arguments": {"unit": "C1"}}]} / {"stop": "turn", "calls": [{"name": "recall", "arguments": {"unit": "C1"}}]} |
+      | a wake failed in its second round | {"calls": [{"name": "assign", "arguments": {"unit": "C1", "target": "Bridgehead-Island", "reason": "bridge"}}]} / {"fault": {"status": 500, "headers": {"x-should-retry": "false"}}} |
       | the provider failed and failed  | {"calls": [{"name": "assign", "arguments": {"unit": "C1", "target": "Bridgehead-Island", "reason": "bridge"}}]} / {"say": "Go on.", "then": "fail from tick 3 to 7"} |
 
   Scenario: OPS-4: another world than was recorded is told, with exit code 3
@@ -90,7 +93,8 @@ Feature: Operations that are stopped, cut, mended and played again
       | the log is gone                | op.jsonl is cut to 0 lines                  | op.jsonl  | 2    | op.jsonl is empty, but op.history-1.jsonl is not  |
       | a wake was edited              | in op.jsonl "\"rounds\": 2" has become "\"rounds\": \"x\"" | op.jsonl | 2 | op.jsonl is no operation that can go on: wake.rounds |
       | brackets without end           | op.jsonl ends with 100000 brackets          | op.jsonl  | 2    | op.jsonl is no operation that can go on           |
-      | a name that is nearly the same | nothing more                                | op.other  | 0    | offline                                           |
+      | a history is gone              | op.history-1.jsonl is deleted               | op.jsonl  | 2    | op.history-1.jsonl is not there, and belongs to op.jsonl |
+      | a text of another kind         | op.jsonl ends with 1 brackets               | op.history-1.jsonl | 2 | op.history-1.jsonl is no operation that can go on: it is no log of an operation |
       | no file at all                 | nothing more                                | /dev/null | 2    | the session /dev/null is no file that could be kept |
 
   Scenario Outline: OPS-8: a provider that nobody ever reached takes no ticks: <what>
@@ -108,6 +112,8 @@ Feature: Operations that are stopped, cut, mended and played again
 
   Scenario Outline: OPS-9: what would be lost is not written over, and what is written is whole: <what>
     Given I have run hadr-dispatch "eval" "--policies" "par" "--scenarios" "DRILL-1" "--csv" "rows.csv" to its end
+    And I have run hadr-dispatch "run" "DRILL-1" "--session" "op.jsonl" to its end
+    And the small scenario my.toml
     When I run hadr-dispatch <arguments>
     Then it exits with <code>
     And stderr says "<words>"
@@ -116,4 +122,8 @@ Feature: Operations that are stopped, cut, mended and played again
       | what                    | arguments                                                                                       | code | words                                    |
       | a page and its session  | "run" "DRILL-1" "--session" "op.jsonl" "--html" "op.jsonl"                                      | 2    | op.jsonl would be written over           |
       | a table and its picture | "eval" "--csv" "new.csv" "--plot" "new.csv"                                                     | 2    | new.csv would be written over            |
+      | a page and a history    | "run" "DRILL-1" "--replay" "op.jsonl" "--html" "op.history-1.jsonl"                             | 2    | op.history-1.jsonl would be written over |
+      | a page and its scenario | "run" "my.toml" "--html" "my.toml"                                                              | 2    | my.toml would be written over            |
+      | two tables              | "eval" "--against" "rows.csv" "--csv" "rows.csv"                                                | 2    | rows.csv would be written over           |
+      | a reader who left, of what is wrong | "check" "rows.csv" into a pipe that is closed at once, stderr is read               | 2    | stdout was closed before all was written |
       | a reader who left       | "run" "DRILL-1" "--html" "op.html" into a pipe that is closed at once, stderr is read           | 0    | stdout was closed before all was written |

@@ -1,6 +1,5 @@
 """Steps about what `hadr-dispatch run` shows."""
 
-import json
 import re
 
 from behave import given, then
@@ -14,6 +13,8 @@ from terminal_steps import run_at_terminal
 def step_have_run(context: Context, command: str, arguments: list[str], text: str) -> None:
     run_at_terminal(context, arguments, (text, "Ctrl-C"), command=command)
     context.first_code, context.first_screen = context.code, context.screen
+    log = (folder(context) / "op.jsonl").read_text().splitlines()
+    context.first_tick = len(log) - 1
 
 
 @given("I have run {command:command} {arguments:words} to its end, with exit code {code:d} and {words:json}")
@@ -30,14 +31,12 @@ def step_first(context: Context, code: int) -> None:
 
 @then("its screen says at which tick it was interrupted, and that {name} keeps it")
 def step_interrupted(context: Context, name: str) -> None:
-    lines = [json.loads(line) for line in (folder(context) / name).read_text().splitlines()]
     screen = " ".join(context.first_screen.split())
     for words in (
-        "hadr-dispatch: interrupted at tick ",
+        f"hadr-dispatch: interrupted at tick {context.first_tick} ",
         f"{name} keeps what was done; the same command goes on from there",
     ):
         assert words in screen, f"expected {words!r}, found {screen}"
-    assert lines, "expected a log, found an empty file"
 
 
 @then("stderr is the one line {line:json}")

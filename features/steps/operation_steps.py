@@ -9,6 +9,7 @@ from behave import given, then, when
 from behave.runner import Context
 from cli_steps import folder, step_model
 from dispatch_steps import Killed
+from world_steps import MAP
 
 import hadr_agent
 from hadr_agent.agent import Event
@@ -26,7 +27,7 @@ OVERFLOW = {"error": {"message": "too long", "code": "context_length_exceeded"}}
 
 
 class Model:
-    """Plays turns at tick 0, one for each request of the whole operation; later, and when they are used up, goes on."""
+    """Plays its turns, one for each request of the whole operation; when they are used up, it lets time go on."""
 
     def __init__(self, turns: Sequence[dict[str, object]], handover: str = "The bridge.") -> None:
         self.turns, self.handover = list(turns), handover
@@ -43,7 +44,7 @@ class Model:
         if tick in self.failing:
             self.failing.remove(tick)
             return Turn.of({"fault": {"status": 500, "headers": {"x-should-retry": "false"}}}, 0)
-        form = dict(self.turns.pop(0)) if tick == 0 and self.turns else {"say": "Go on."}
+        form = dict(self.turns.pop(0)) if self.turns else {"say": "Go on."}
         self.stop = str(form.pop("stop", ""))
         if form.pop("then", ""):
             self.failing = [3, 4, 5, 5, 6, 7]  # at 5 and 7 the third in a row, and the run ends
@@ -68,12 +69,14 @@ class Dying:
         return self._inner.complete(messages, tools)
 
 
-def _play(context: Context, **options: int) -> None:
-    """Play the operation to its end; a new session whenever it stops."""
+def _play(context: Context, *, anew: bool = True, **options: int) -> None:
+    """Play the operation to its end; whenever it stops, from its files anew or by the same runner."""
     model: Model = context.model
+    runner = None
     for _ in range(50):
-        session = Session.open(load_scenario(context.drill), 0, folder(context) / "op.jsonl")
-        runner = Runner(session, "You dispatch.", on_event=model.hear, **options)
+        if runner is None:
+            session = Session.open(load_scenario(context.drill), 0, folder(context) / "op.jsonl")
+            runner = Runner(session, "You dispatch.", on_event=model.hear, **options)
         provider = Dying(model)
         try:
             while not runner.world.over:
@@ -83,7 +86,9 @@ def _play(context: Context, **options: int) -> None:
         except (Killed, KeyboardInterrupt, hadr_agent.ProviderError):
             pass
         finally:
-            session.close()
+            if anew or runner.world.over:
+                runner.session.close()
+                runner = None
     raise AssertionError("expected the operation to come to its end, found that it stops again and again")
 
 
@@ -143,9 +148,19 @@ def step_brackets(context: Context, name: str, count: int) -> None:
         file.write("[" * count + "\n")
 
 
+@given("{name:S} is deleted")
+def step_deleted(context: Context, name: str) -> None:
+    (folder(context) / name).unlink()
+
+
 @given("nothing more")
 def step_nothing(context: Context) -> None:
     pass
+
+
+@given("the small scenario {name:S}")
+def step_small(context: Context, name: str) -> None:
+    (folder(context) / name).write_text(MAP)
 
 
 @given("a model that finds every request too long")
@@ -164,6 +179,11 @@ def step_tokens(context: Context, tokens: int) -> None:
 @when("it is played, and resumed whenever it stops")
 def step_play(context: Context) -> None:
     _play(context)
+
+
+@when("it is played, and resumed by {whom} whenever it stops")
+def step_play_by(context: Context, whom: str) -> None:
+    _play(context, anew=whom == "a new runner")
 
 
 @when("it is played with room for {count:d} bytes a file, and then without that limit")

@@ -6,8 +6,10 @@ It knows no command.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
@@ -22,8 +24,11 @@ class UsageError(Exception):
 
 
 class Parser(argparse.ArgumentParser):
+    """Reads a command's arguments; a mistake in them is two lines and exit code 2."""
+
     def error(self, message: str) -> NoReturn:
-        self.exit(USAGE, f"{self.prog}: {message}\nSee {self.prog} --help.\n")
+        """Say what is wrong with the arguments, and where the help is."""
+        raise SystemExit(complain(self.prog, f"{message}\nSee {self.prog} --help.", USAGE))
 
 
 def run(name: str, command: Callable[[], int]) -> int:
@@ -33,6 +38,8 @@ def run(name: str, command: Callable[[], int]) -> int:
             stream.reconfigure(errors="backslashreplace")
         elif stream is sys.__stdout__ is None:
             return complain(name, "stdout is closed, so an answer would go nowhere", USAGE)
+    with contextlib.suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, and leaves nothing running
     try:
         code = command()
         print(end="", flush=True)
@@ -49,6 +56,23 @@ def run(name: str, command: Callable[[], int]) -> int:
         return complain(name, "interrupted", INTERRUPTED)
 
 
+def say(name: str, text: str) -> None:
+    """Print the last words of a command. A reader who has left changes nothing of how it ends."""
+    try:
+        print(_printable(text), flush=True)
+    except BrokenPipeError:
+        _drop_stdout()
+        complain(name, "stdout was closed before all was written", DONE)
+
+
+def _printable(text: str) -> str:
+    if text.replace("\n", "").isprintable():
+        return text
+    from hadr_agent.display import printable  # which loads what --help has no need of
+
+    return printable(text)
+
+
 def _drop_stdout() -> None:
     """Python would try once more, at exit, to write what could not be written."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -56,13 +80,9 @@ def _drop_stdout() -> None:
 
 def complain(name: str, text: str, code: int) -> int:
     """Say on stderr what is wrong, as text. Returns the exit code."""
-    if not text.replace("\n", "").isprintable():
-        from hadr_agent.display import printable
-
-        text = printable(text)
     try:
         if sys.stderr:
-            print(f"{name}: {text}", file=sys.stderr, flush=True)
+            print(f"{name}: {_printable(text)}", file=sys.stderr, flush=True)
     except OSError:  # nobody reads this either
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     return code

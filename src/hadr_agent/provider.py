@@ -525,7 +525,7 @@ def _excerpt(text: str, limit: int = 200) -> str:
     return text if len(text) <= limit else f"{text[:limit]}…"
 
 
-def connect(base_url: str | None, api_key: str, on_retry: Callable[[str], None] | None = None) -> OpenAI:
+def connect(base_url: str | None, api_key: str, on_retry: Callable[[str], object] | None = None) -> OpenAI:
     """A client with patience: reasoning models may think for minutes before the first byte.
 
     base_url: None for OpenAI's own. Timeouts in seconds: 10 to connect, 600 of silence. Three retries with the SDK's
@@ -548,7 +548,7 @@ def connect(base_url: str | None, api_key: str, on_retry: Callable[[str], None] 
 class _RetryListener(logging.Handler):
     """Hears from the SDK's log, the one place that tells of it, why a request failed and how long it will wait."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, tell: Callable[[str], object]) -> None:
         super().__init__(logging.DEBUG)
         self._tell = tell
         self._why = "the request failed"

@@ -10,12 +10,15 @@ import logging
 import multiprocessing
 import os
 import signal
+import threading
 import warnings
 from collections.abc import Generator
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, ProcessPoolExecutor
 
 SECONDS = 10
 """How long a cluster may take to answer."""
+
+_MOST = 61  # processes: more, Windows does not wait for
 
 
 class WorkersError(Exception):
@@ -44,12 +47,13 @@ def workers(jobs: int | None, cluster: str | None) -> Generator[Executor]:
             yield executor
         return
     # Ctrl-C reaches the processes too; by default each would print a traceback.
-    with ProcessPoolExecutor(jobs or os.cpu_count(), initializer=_die_of_interrupts) as pool:
+    with ProcessPoolExecutor(min(jobs or os.cpu_count() or 1, _MOST), initializer=_die_of_interrupts) as pool:
         try:
             yield pool
         except BrokenExecutor as error:
             raise WorkersError("a worker process died; try again, with fewer of them by --jobs") from error
         except BaseException:
+            threading.excepthook = lambda _: None  # the pool's own thread may find its work cancelled, and say so
             pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():
                 child.terminate()
@@ -81,6 +85,9 @@ def _dask(address: str) -> Generator[Executor]:
                     f"no cluster with workers answers at {address} ({type(error).__name__}). "
                     "Is a dask scheduler running there, with a worker?"
                 ) from error
-            yield client.get_executor()
+            try:
+                yield client.get_executor()
+            except (OSError, CancelledError) as error:
+                raise WorkersError(f"the cluster at {address} was lost; what was finished is kept") from error
     finally:
         logging.disable(logging.NOTSET)

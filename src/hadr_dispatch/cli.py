@@ -13,10 +13,11 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from hadr_agent.command import DONE, INTERRUPTED, PROVIDER, UNFINISHED, USAGE, Parser, UsageError, complain, run
+from hadr_agent.command import DONE, INTERRUPTED, PROVIDER, UNFINISHED, USAGE, Parser, UsageError, complain, run, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from hadr_agent.provider import Provider
     from hadr_dispatch.board import Board
@@ -41,10 +42,6 @@ def _command(argv: Sequence[str] | None) -> int:
 
 def _complain(text: str, code: int = DONE) -> int:
     return complain("hadr-dispatch", text, code)
-
-
-def _tell(text: str) -> None:
-    _complain(text)
 
 
 def _parser() -> Parser:
@@ -122,17 +119,21 @@ def _parts(scenario: Scenario) -> str:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
     from hadr_dispatch.board import Board
     from hadr_dispatch.page import page
     from hadr_dispatch.policies import RULES
     from hadr_dispatch.report import as_document, as_text
     from hadr_dispatch.score import outcome
+    from hadr_dispatch.session import histories
     from hadr_dispatch.world import World
 
     scenario = _scenario(options.scenario)
     if options.policy != "agent" and options.policy not in RULES:
         raise UsageError(f"unknown policy {options.policy!r} in --policy. There are: agent, {', '.join(RULES)}")
-    _apart(options.html, options.session, options.replay)
+    used = [Path(name) for name in (options.session, options.replay) if name]
+    _apart(options.html, options.scenario, *used, *(file for path in used for file in histories(path)))
     if options.html:
         _write(options.html, None)  # before a long run, not after it
     board = Board(options.max_rounds)
@@ -149,7 +150,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.html:  # before what is printed: whoever reads that may leave
         _write(options.html, page(world, found))
     told = json.dumps(as_document(world, found), indent=2) if options.json else as_text(world, found)
-    print(told if options.json or not sys.stdout.isatty() else _wrapped(told), flush=True)
+    say("hadr-dispatch", told if options.json or not sys.stdout.isatty() else _wrapped(told))
     return code
 
 
@@ -183,9 +184,9 @@ def _dispatch(options: argparse.Namespace, scenario: Scenario, board: Board) -> 
             max_rounds=options.max_rounds,
             history_tokens=options.history_tokens,
             on_event=board.on_event,
-            notice=_tell,
+            notice=_complain,
         )
-        provider = provider_of(settings, runner.desk, _tell)
+        provider = provider_of(settings, runner.desk, _complain)
     except (SettingsError, OperationError, SessionError, ValueError) as error:
         raise UsageError(str(error)) from error
     for notice in session.notices:
@@ -209,12 +210,12 @@ def _replay(options: argparse.Namespace, scenario: Scenario, board: Board) -> tu
     from hadr_dispatch.dispatcher import system_prompt
     from hadr_dispatch.officer import Recorded
     from hadr_dispatch.runner import Runner
-    from hadr_dispatch.session import OperationError, Session, recorded
+    from hadr_dispatch.session import FAILED, OperationError, Session, recorded
 
     if options.session or options.seed is not None or options.model:
         raise UsageError("--replay plays an operation as it was; leave out --session, --seed and --model")
     try:
-        before, histories = recorded(scenario, Path(options.replay))
+        before, wakes, told = recorded(scenario, Path(options.replay))
     except (OperationError, SessionError) as error:
         raise UsageError(str(error)) from error
     session, no_limit = Session.open(scenario, before.seed), sys.maxsize
@@ -225,10 +226,10 @@ def _replay(options: argparse.Namespace, scenario: Scenario, board: Board) -> tu
         history_tokens=no_limit,
         patience=no_limit,
         on_event=board.on_event,
-        notice=_tell,
+        notice=_complain,
     )
-    world = session.world
-    code = _play(runner, ScriptedProvider(Recorded(runner.desk, histories)), board, before.tick)
+    world, failed = session.world, {wake.tick - 1 for wake in wakes if wake.stop == FAILED}
+    code = _play(runner, ScriptedProvider(Recorded(runner.desk, told, failed)), board, before.tick)
     if not code:
         code, same = (DONE, "as it was") if world.hash == before.hash else (UNFINISHED, "another than was")
         _complain(f"replay: at tick {world.tick} the world is {same} recorded in {options.replay}")
@@ -264,7 +265,7 @@ def _scenarios(options: argparse.Namespace) -> int:
 
     for name in scenario_names():
         scenario = _scenario(name)
-        print(f"{scenario.id:<12} {scenario.title} ({_parts(scenario)})")
+        say("hadr-dispatch", f"{scenario.id:<12} {scenario.title} ({_parts(scenario)})")
     return DONE
 
 
@@ -274,10 +275,10 @@ def _check(options: argparse.Namespace) -> int:
     code = DONE
     for name in options.files:
         try:
-            print(f"{name}: a scenario that can be played ({_parts(load_scenario(name))})")
+            say("hadr-dispatch", f"{name}: a scenario that can be played ({_parts(load_scenario(name))})")
         except ScenarioError as error:
-            print(error)
             code = USAGE
+            say("hadr-dispatch", str(error))
     return code
 
 
@@ -305,8 +306,8 @@ def _eval(options: argparse.Namespace) -> int:
     scenarios = list(dict.fromkeys(_scenario(name.strip()) for name in options.scenarios.split(",")))
     if len({scenario.id for scenario in scenarios}) < len(scenarios):
         raise UsageError("two different scenarios of --scenarios have the same id; give one of them another")
-    _apart(options.csv, options.plot)
-    _apart(options.against, options.plot)
+    _apart(options.csv, options.plot, options.against, *options.scenarios.split(","))
+    _apart(options.plot, options.against, *options.scenarios.split(","))
     earlier: list[Row] = []
     rows: list[Row] = []
     missing: list[Missing] = []
@@ -334,7 +335,7 @@ def _eval(options: argparse.Namespace) -> int:
             _write(options.csv, as_csv(rows))  # what is finished is kept, whatever else happens
     if options.plot:
         _write(options.plot, plot(all_rows))
-    print(_document(all_rows) if options.json else summary(all_rows), flush=True)
+    say("hadr-dispatch", _document(all_rows) if options.json else summary(all_rows))
     for policy in dict.fromkeys(each.policy for each in missing):
         reasons = [each.why for each in missing if each.policy == policy]
         count = f"{len(reasons)} of its operations could not be finished and count for nothing"
@@ -359,12 +360,12 @@ def _read(name: str) -> str:
         raise UsageError(f"{name} is not text in UTF-8: {error}") from error
 
 
-def _apart(*names: str | None) -> None:
+def _apart(out: str | None, *used: str | Path | None) -> None:
+    """Refuse to write over a file that the same command reads or writes otherwise."""
     from pathlib import Path
 
-    paths = [Path(name).resolve() for name in names if name]
-    if len(set(paths)) < len(paths):
-        raise UsageError(f"{paths[0].name} would be written over: name another file")
+    if out and Path(out).resolve() in [Path(name).resolve() for name in used if name]:
+        raise UsageError(f"{out} would be written over: name another file")
 
 
 def _write(name: str, text: str | None) -> None:

@@ -22,7 +22,7 @@ def system_prompt() -> str:
     return (prompts_folder() / "dispatcher.md").read_text(encoding="utf-8").strip()
 
 
-def provider_of(settings: Settings, desk: Desk, on_retry: Callable[[str], None] | None = None) -> Provider:
+def provider_of(settings: Settings, desk: Desk, on_retry: Callable[[str], object] | None = None) -> Provider:
     """The model of the settings; offline the stand-in, which works on the desk. Raises ValueError as `connect` does."""
     if settings.offline:
         return ScriptedProvider(Officer(desk))

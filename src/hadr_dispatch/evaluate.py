@@ -62,8 +62,8 @@ class Row:
     shelter_needed: int
 
 
-TEXTS = {"scenario", "digest", "policy"}
-TOKENS = {"prompt_tokens", "cached_tokens", "resent"}
+_TEXTS = {"scenario", "digest", "policy"}
+_TOKENS = {"prompt_tokens", "cached_tokens", "resent"}
 
 
 def _by_rule(name: str, scenario: Scenario, seed: int) -> Outcome:
@@ -265,11 +265,11 @@ def _read_row(head: Sequence[str], line: Sequence[str]) -> Row:
 
 
 def _cell(name: str, text: str) -> str | int | None:
-    if name in TEXTS:
+    if name in _TEXTS:
         if not text.isprintable():
             raise ValueError(f"{name} holds control characters: {text[:40]!r}")
         return text
-    if name in TOKENS and not text:
+    if name in _TOKENS and not text:
         return None
     if not re.fullmatch(r"[0-9]{1,12}", text):
         raise ValueError(f"{name} is no number: {text[:40]!r}")
@@ -283,8 +283,8 @@ def plot(rows: Sequence[Row]) -> str:
     """The scores as one SVG: a dot with its error for each policy, and the lines of 0 and 100."""
     tables = standings(rows)
     scores = [(each.score or 0, each.error or 0) for table in tables.values() for each in table]
-    low = min(0.0, *(value - error for value, error in scores)) - 5
-    high = max(100.0, *(value + error for value, error in scores)) + 5
+    low = min([0.0, *(value - error for value, error in scores)]) - 5
+    high = max([100.0, *(value + error for value, error in scores)]) + 5
 
     def x(value: float) -> str:
         return f"{170 + 500 * (value - low) / (high - low):.1f}"

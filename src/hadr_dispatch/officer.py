@@ -4,7 +4,7 @@ Their orders go through the real loop and the real tools, as a model's do.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import cast
 
 from hadr_agent.provider import Message, as_list, as_object
@@ -21,20 +21,20 @@ in the state message, what you meant to do next, and why. No tools are run."""
 
 
 class Recorded:
-    """A `Player` that says in each tick what was said in the recorded one, and fails where nothing was.
+    """A `Player` that says in each tick what was said in the recorded one, and fails where the provider failed.
 
-    Calls that were not run then, because of an interrupt or a turn that was cut off, are not run again either.
+    failed: those ticks. Calls that were not run then, because of an interrupt or a turn that was cut off, are left out.
     """
 
-    def __init__(self, desk: Desk, histories: Sequence[Sequence[Message]]) -> None:
-        self._desk = desk
+    def __init__(self, desk: Desk, histories: Sequence[Sequence[Message]], failed: Collection[int]) -> None:
+        self._desk, self._failed = desk, failed
         self._said: dict[int | None, list[Turn]] = {}
         for history in histories:
             tick = None
             for at, message in enumerate(history):
                 tick = tick_of(message) if message["role"] == "user" else tick
-                if message["role"] == "assistant":
-                    self._said.setdefault(tick, []).append(_as_it_was_run(message, history[at + 1 :]))
+                if message["role"] == "assistant" and (turn := _as_it_was_run(message, history[at + 1 :])):
+                    self._said.setdefault(tick, []).append(turn)
 
     def next_turn(self, messages: Sequence[Message]) -> Turn:
         """The recorded turn of this tick and this round."""
@@ -43,18 +43,19 @@ class Recorded:
         done = sum(message["role"] == "assistant" for message in wake)
         if done < len(said):
             return said[done]
-        if said:
-            return Turn.of("That is all that was recorded of this tick.", done)
-        return Turn.of({"fault": {"status": 503, "headers": {"x-should-retry": "false"}}}, done)
+        if self._desk.seen.tick in self._failed:
+            return Turn.of({"fault": {"status": 503, "headers": {"x-should-retry": "false"}}}, done)
+        return Turn.of("That is all that was recorded of this tick.", done)
 
 
-def _as_it_was_run(turn: Message, answers: Sequence[Message]) -> Turn:
+def _as_it_was_run(turn: Message, answers: Sequence[Message]) -> Turn | None:
+    """The turn with those of its calls that were run; None if it had calls and none was."""
     calls = [as_object(call) for call in as_list(turn.get("tool_calls"))]
     texts = [str(answer.get("content")) for answer in answers[: len(calls)]]
     run = [call for call, text in zip(calls, texts, strict=False) if not text.startswith(_NOT_RUN)]
-    if run or not calls:
-        return Turn.of(cast("TurnForm", {**turn, **({"tool_calls": run} if run else {})}), 0)
-    return Turn.of(cast("TurnForm", {**turn, "finish_reason": "length"}), 0)
+    if calls and not run:
+        return None
+    return Turn.of(cast("TurnForm", {**turn, **({"tool_calls": run} if run else {})}), 0)
 
 
 _NOT_RUN = (interrupted({}).text[:30], cut_off({}).text[:30])

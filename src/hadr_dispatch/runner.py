@@ -16,7 +16,7 @@ from hadr_agent.tools import ToolCall
 from hadr_dispatch.observation import Event
 from hadr_dispatch.officer import HANDOVER
 from hadr_dispatch.score import Effort
-from hadr_dispatch.session import OperationError, Session, Wake
+from hadr_dispatch.session import FAILED, OperationError, Session, Wake
 from hadr_dispatch.state import briefing, state_message, tick_of
 from hadr_dispatch.tools import ANSWERS, Desk, dispatch_tools
 
@@ -24,7 +24,6 @@ MAX_ROUNDS = 6
 HISTORY_TOKENS = 100_000
 """When a history has about so many tokens, at CHARS_PER_TOKEN each, it is handed over to a new one."""
 
-_FAILED = "provider_error"  # the stop of a wake in which the model was not heard; the next tick wakes it again
 _MAY_PASS = (None, 408, 409, 429)  # besides 5xx: a failure that asking again may mend
 _EARLY = {"no_answer": "it said nothing", "cut_off": "it was cut off at the token limit three times in a row"}
 
@@ -57,7 +56,7 @@ class Runner:
         self._before: int | None = None  # tokens of the last request and its reply
         self._wake = Wake(0, 0, "", Usage(), 0)
         self._failures = 0
-        self._given = list(self._orders_given())
+        list(self._orders_given())
 
     @property
     def effort(self) -> Effort:
@@ -67,7 +66,7 @@ class Runner:
             len(wakes),
             sum(wake.rounds for wake in wakes),
             sum(wake.stop == "max_rounds" for wake in wakes),
-            sum(wake.stop == _FAILED for wake in wakes),
+            sum(wake.stop == FAILED for wake in wakes),
             sum((wake.usage for wake in wakes), Usage()),
             sum(wake.resent for wake in wakes),
         )
@@ -80,10 +79,9 @@ class Runner:
         """
         now = self.world.tick
         self.desk.look(self.world.observe())
-        for call in self._given:
+        for call in list(self._orders_given()):
             self.tools.run(call)
-        self._given = []
-        heard = [wake.tick - 1 for wake in self.session.wakes if wake.stop != _FAILED]
+        heard = [wake.tick - 1 for wake in self.session.wakes if wake.stop != FAILED]
         changes = [event for event in self.world.events if event.known and event.tick > max(heard, default=-1)]
         wake = self._wake_up(provider, changes) if any(event.wakes for event in changes) or not now else None
         for order in self.desk.orders:
@@ -92,7 +90,7 @@ class Runner:
         self.session.passed(wake)
 
     def _orders_given(self) -> Iterator[ToolCall]:
-        """After a resume: the calls of this tick that the desk had answered, in whichever history they are."""
+        """After a stop in this tick: the calls that the desk had answered, in whichever history they are."""
         for history in (*self.session.earlier, self.session.messages):
             tick = None
             for at, message in enumerate(history):
@@ -119,10 +117,10 @@ class Runner:
             if not may_pass or not is_reached or self._failures >= self._patience:
                 raise
             self._tell(f"passes without the model: {error}")
-            stop = _FAILED
+            stop = FAILED
         if stop in _EARLY:
             self._tell(f"the model gave no answer: {_EARLY[stop]}")
-        elif stop not in ("answered", "max_rounds", _FAILED):
+        elif stop not in ("answered", "max_rounds", FAILED):
             self._tell(f"the model's part ended early: {stop}")
         return replace(self._wake, stop=stop)
 

@@ -3,11 +3,11 @@
 It knows files, not models. Whether a log is true, the world says.
 """
 
-import itertools
 import json
 import os
+import re
 import stat
-from collections.abc import Iterator, Mapping, MutableSequence, Sequence
+from collections.abc import Mapping, MutableSequence, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
@@ -19,6 +19,9 @@ from hadr_agent.provider import Message, Usage, as_object
 from hadr_agent.transcript import Transcript, load
 from hadr_dispatch.scenario import Scenario
 from hadr_dispatch.world import World
+
+FAILED = "provider_error"
+"""The stop of a wake in which the model was not heard; the next tick wakes it again."""
 
 
 class OperationError(Exception):
@@ -54,7 +57,7 @@ class Session:
         self.wakes = list(wakes)
         self.notices: list[str] = []
         self._path, self._file = path, file
-        self.earlier = list(_histories(path))[:-1] if path else []
+        self.earlier = [load(file) for file in histories(path)[:-1]] if path else []
         """The histories before this one, as they were handed over."""
         self.messages: MutableSequence[Message] = self._open()
 
@@ -73,12 +76,12 @@ class Session:
             begun = World.start(scenario, seed or 0)
             head = _line(begun.log[0])
             if not kept and head.startswith(whole):
-                if any(map(len, _histories(path))):
-                    raise OperationError(f"{path} is empty, but {history_path(path, 1)} is not; take another file")
+                if full := [file for file in histories(path) if file.stat().st_size]:
+                    raise OperationError(f"{path} is empty, but {full[0]} is not; take another file")
                 os.ftruncate(file, 0)
                 _append(file, head, path)
                 return cls(begun, (), path, file)
-            world, wakes = _read(scenario, kept, path)
+            world, wakes, _ = _read(scenario, kept, path)
             if seed not in (None, world.seed):
                 raise OperationError(f"{path} is an operation with seed {world.seed}, not {seed}; give its seed")
             os.ftruncate(file, len(kept))  # a half-written last line: that tick has not passed
@@ -102,6 +105,7 @@ class Session:
         self.messages = self._open()
 
     def close(self) -> None:
+        """Let go of the files."""
         self._close_history()
         if self._file >= 0:
             os.close(self._file)
@@ -114,36 +118,33 @@ class Session:
     def _open(self) -> MutableSequence[Message]:
         if self._path is None:
             return []
-        history = Transcript.open(history_path(self._path, len(self.earlier) + 1))
+        history = Transcript.open(_history(self._path, len(self.earlier) + 1))
         self.notices += history.notices
         return history
 
 
-def recorded(scenario: Scenario, path: Path) -> tuple[World, Sequence[Sequence[Message]]]:
-    """The operation of a session as far as it got, and its histories. Raises OperationError and SessionError."""
+def recorded(scenario: Scenario, path: Path) -> tuple[World, Sequence[Wake], Sequence[Sequence[Message]]]:
+    """The operation of a session as far as it got: world, wakes, histories. Raises OperationError and SessionError."""
     try:
         if not path.is_file():
             raise OperationError(f"there is no session {path}")
         text = path.read_bytes()
     except OSError as error:
         raise OperationError(f"the session {path} cannot be read: {error.strerror}") from error
-    world, wakes = _read(scenario, text[: text.rfind(b"\n") + 1], path)
-    histories = list(_histories(path))
-    if any(wake.rounds for wake in wakes) and not any(histories):
-        raise OperationError(f"{history_path(path, 1)} is not there, and so nothing of what the model said in {path}")
-    return world, histories
+    world, wakes, files = _read(scenario, text[: text.rfind(b"\n") + 1], path)
+    return world, wakes, [load(file) for file in files]
 
 
-def history_path(path: Path, number: int) -> Path:
-    """Where the history of this number stands, beside the session's log."""
-    return path.with_name(f"{path.name.removesuffix('.jsonl')}.history-{number}.jsonl")
+def histories(path: Path) -> list[Path]:
+    """The files of the histories that stand beside a session's log, the first one first."""
+    found: list[Path] = []
+    while (file := _history(path, len(found) + 1)).exists():
+        found.append(file)
+    return found
 
 
-def _histories(path: Path) -> Iterator[list[Message]]:
-    for number in itertools.count(1):
-        if not history_path(path, number).exists():
-            return
-        yield load(history_path(path, number))
+def _history(path: Path, number: int) -> Path:
+    return path.with_name(f"{path.stem}.history-{number}{path.suffix}")
 
 
 def _locked(path: Path) -> int:
@@ -176,15 +177,21 @@ def _append(file: int, line: bytes, path: Path) -> None:
         raise OperationError(f"the session {path} cannot be written: {error.strerror or error}") from error
 
 
-def _read(scenario: Scenario, text: bytes, path: Path) -> tuple[World, Sequence[Wake]]:
-    """The world that a log leads to, and what each wake took."""
+def _read(scenario: Scenario, text: bytes, path: Path) -> tuple[World, Sequence[Wake], Sequence[Path]]:
+    """The world that a log leads to, what each wake took, and the files of the histories."""
     wakes: list[Wake] = []
+    files = histories(path)
+    name = re.compile(re.escape(f"{path.stem}.history-") + r"\d+" + re.escape(path.suffix))
+    there = [file for file in path.absolute().parent.iterdir() if name.fullmatch(file.name)]
     try:
         lines = [as_object(json.loads(line)) for line in text.splitlines()]
         for line in lines:
             if "wake" in line:
                 wakes.append(_WAKE.validate_python({**as_object(line.pop("wake")), "tick": line.get("tick")}))
-        return World.replay(scenario, lines), wakes
+        world = World.replay(scenario, lines)
+        if len(there) > len(files) or (any(wake.rounds for wake in wakes) and not files):
+            raise OperationError(f"{_history(path, len(files) + 1)} is not there, and belongs to {path}; put it back")
+        return world, wakes, files
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         what = f"wake.{'.'.join(map(str, first['loc']))}: {first['msg']}"

@@ -13,7 +13,7 @@ from hadr_dispatch.scenario import CAPACITY, LOAD, Scenario
 _CHANGED = "\n\nChanged:\n"
 
 
-def heading(seen: Observation) -> str:
+def _heading(seen: Observation) -> str:
     """The line by which a state message is known to be that of its tick: see `tick_of`."""
     return f"Tick {seen.tick} of {seen.scenario.ticks}, {clock(seen.scenario, seen.tick)}"
 
@@ -56,7 +56,7 @@ def _about(beds: int, depot: int) -> str:
 def state_message(seen: Observation, changes: Sequence[Event]) -> str:
     """The message of a tick. `changes`: what became known since the last one."""
     changed = [f"- {change.text}" for change in changes] or ["- nothing"]
-    parts = [heading(seen) + _CHANGED + "\n".join(changed)]
+    parts = [_heading(seen) + _CHANGED + "\n".join(changed)]
     parts += ["", "Units:", *(f"- {_unit(seen, unit)}" for unit in seen.units)]
     still_open = [file for file in seen.files if not file.closed]
     parts += ["", "Open incidents:", *(f"- {_file(seen, file)}" for file in by_urgency(still_open))]

@@ -104,6 +104,8 @@ class World:
         if not log:
             raise WorldError("the log is empty")
         head = log[0]
+        if "world_version" not in head:
+            raise WorldError("it is no log of an operation; name another file")
         world = cls(scenario, cast("int", head.get("seed")))
         for name, found in world.log[0].items():
             if head.get(name) != found:
