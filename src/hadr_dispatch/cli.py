@@ -332,7 +332,7 @@ def _eval(options: argparse.Namespace) -> int:
         raise UsageError(str(error)) from error
     finally:
         if options.csv and rows:
-            _write(options.csv, as_csv(rows))  # what is finished is kept, whatever else happens
+            _write(options.csv, as_csv(rows))  # the rows so far, in their order, whatever else happens
     if options.plot:
         _write(options.plot, plot(all_rows))
     say("hadr-dispatch", _document(all_rows) if options.json else summary(all_rows))

@@ -29,7 +29,7 @@ class ScenarioError(ValueError):
 
 
 class _Part:
-    """A part of the file. Pydantic refuses keys that it does not have."""
+    """A part of the file: keys that it does not have are a mistake, and not left out in silence."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
