@@ -1,18 +1,20 @@
-Feature: The command that checks
+Feature: Commands that check and compare many
   A teacher who stops a check wants the machine back at once, and one who reads a report wants every line of it to say
   something that holds.
 
-  Scenario Outline: CHECK-1: Ctrl-C ends the check and every submission in one line
+  Scenario Outline: CHECK-1: <signal> ends the check and every submission in one line
     Given 5 submissions that hang
-    When hadr-course check is run on them, and Ctrl-C reaches <whom>
+    When hadr-course check is run on them, and <signal> reaches <whom>
     Then the command ends with 130
     And it complains with the one line "hadr-course: interrupted"
     And no process of it is left
 
     Examples:
-      | whom                  |
-      | all of its processes  |
-      | the first one alone   |
+      | signal  | whom                  |
+      | Ctrl-C  | all of its processes  |
+      | Ctrl-C  | the first one alone   |
+      | SIGTERM | all of its processes  |
+      | SIGTERM | the first one alone   |
 
   Scenario Outline: CHECK-2: what could not be run or found is said, with the reason
     When hadr-course check is run on <path> with <seconds> seconds
@@ -41,3 +43,16 @@ Feature: The command that checks
       | 0     | thinking and all      | all                   | its docstring    |
       | 1     | turn.pop("tool_calls" | turn.pop("tools"      | _assistant_turn  |
       | 1     | else "{}"             | else ""               | _replayable_args |
+
+  Scenario Outline: CHECK-4: <signal> ends a comparison in one line, and its processes with it
+    When hadr-dispatch eval is run on 2 processes, and <signal> reaches <whom>
+    Then the command ends with 130
+    And it complains with the one line "hadr-dispatch: interrupted"
+    And no process of it is left
+
+    Examples:
+      | signal  | whom                  |
+      | Ctrl-C  | all of its processes  |
+      | Ctrl-C  | the first one alone   |
+      | SIGTERM | all of its processes  |
+      | SIGTERM | the first one alone   |

@@ -9,10 +9,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from behave import given, then, when
 from behave.runner import Context
+from cli_steps import program
 
 from hadr_course.examine import examine
 from hadr_course.judge import judge, probes
@@ -21,11 +23,11 @@ from hadr_course.start import drift, start
 FEATURES = Path(__file__).parents[1]
 COURSE = FEATURES.parent / "src/hadr_course"
 SECONDS = 30  # after which an interrupted check is given up; each submission may take twice as long
-COMMAND = str(Path(sys.executable).with_name("hadr-course"))
+COMMAND = program("hadr-course")
 
 
-def processes() -> set[int]:
-    """The processes whose parent is this one, or that lost their parent."""
+def processes(*parents: int) -> set[int]:
+    """The processes of these parents; without any, those whose parent is this one, or that lost their parent."""
     found = set()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -33,7 +35,7 @@ def processes() -> set[int]:
                 parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
             except (OSError, ValueError):
                 continue
-            if parent in (1, os.getpid()):
+            if parent in (parents or (1, os.getpid())):
                 found.add(int(entry.name))
     return found
 
@@ -157,11 +159,14 @@ def step_hang(context: Context, count: int) -> None:
         )
 
 
-@when("hadr-course check is run on them, and Ctrl-C reaches {whom}")
-def step_interrupt(context: Context, whom: str) -> None:
+SIGNALS = {"Ctrl-C": signal.SIGINT, "SIGTERM": signal.SIGTERM}
+
+
+def stopped(context: Context, command: list[str], name: str, whom: str, begun: Callable[[int], bool]) -> None:
+    """Run a command, and send the signal to it, or to all of its processes, once it has begun."""
     context.before = processes()
     process = subprocess.Popen(
-        [COMMAND, "check", "--seconds", str(2 * SECONDS), *map(str, context.submissions)],
+        command,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -170,15 +175,28 @@ def step_interrupt(context: Context, whom: str) -> None:
     )
     try:
         until = time.monotonic() + SECONDS
-        while not any(path.with_suffix(".begun").exists() for path in context.submissions):
-            assert time.monotonic() < until, "expected a submission to begin, found none"
+        while not begun(process.pid):
+            assert time.monotonic() < until, "expected its work to begin, found none"
             time.sleep(0.05)
-        (os.killpg if whom.startswith("all") else os.kill)(process.pid, signal.SIGINT)
+        (os.killpg if whom.startswith("all") else os.kill)(process.pid, SIGNALS[name])
         out, err = process.communicate(timeout=SECONDS)
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
     context.done = subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+@when("hadr-course check is run on them, and {name} reaches {whom}")
+def step_interrupt(context: Context, name: str, whom: str) -> None:
+    command = [COMMAND, "check", "--seconds", str(2 * SECONDS), *map(str, context.submissions)]
+    begun = [path.with_suffix(".begun") for path in context.submissions]
+    stopped(context, command, name, whom, lambda _: any(path.exists() for path in begun))
+
+
+@when("hadr-dispatch eval is run on 2 processes, and {name} reaches {whom}")
+def step_interrupt_eval(context: Context, name: str, whom: str) -> None:
+    command = [program("hadr-dispatch"), "eval", "--seeds", "0-2999", "--jobs", "2"]
+    stopped(context, command, name, whom, lambda pid: len(processes(pid)) > 1)
 
 
 @when("hadr-course check is run on {path} with {seconds:d} seconds")

@@ -46,7 +46,7 @@ def workers(jobs: int | None, cluster: str | None) -> Generator[Executor]:
         with _dask(cluster) as executor:
             yield executor
         return
-    # Ctrl-C reaches the processes too; by default each would print a traceback.
+    # Ctrl-C and SIGTERM reach the processes too, which would each print a traceback.
     with ProcessPoolExecutor(min(jobs or os.cpu_count() or 1, _MOST), initializer=_die_of_interrupts) as pool:
         try:
             yield pool
@@ -61,7 +61,8 @@ def workers(jobs: int | None, cluster: str | None) -> Generator[Executor]:
 
 
 def _die_of_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 @contextlib.contextmanager

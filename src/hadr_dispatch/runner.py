@@ -56,7 +56,7 @@ class Runner:
         self._before: int | None = None  # tokens of the last request and its reply
         self._wake = Wake(0, 0, "", Usage(), 0)
         self._failures = 0
-        list(self._orders_given())
+        list(self._orders_given())  # raises here, not in the first tick
 
     @property
     def effort(self) -> Effort:
