@@ -71,10 +71,10 @@ class Officer:
         self._desk = desk
 
     def next_turn(self, messages: Sequence[Message]) -> Turn:
+        """Orders straight after a state message; a sentence once they are answered, or if there are none."""
         seen, last = self._desk.seen, messages[-1]
-        worst = [f"{file.id} at {file.place} ({file.believed})" for file in by_urgency(seen.files) if not file.closed][
-            :3
-        ]
+        still_open = [file for file in by_urgency(seen.files) if not file.closed]
+        worst = [f"{file.id} at {file.place} ({file.believed})" for file in still_open[:3]]
         open_files = f"Most urgent: {'; '.join(worst)}." if worst else "No incident is open."
         form: TurnForm = {"say": open_files}
         if last.get("role") == "tool":

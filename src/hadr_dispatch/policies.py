@@ -10,7 +10,7 @@ from functools import partial
 from hadr_dispatch.observation import File, Observation, Unit
 from hadr_dispatch.orders import Order
 from hadr_dispatch.plan import HEALTH, Draw
-from hadr_dispatch.scenario import CAPACITY, LOAD, NeedSpec, Scenario, Triage
+from hadr_dispatch.scenario import CAPACITY, LOAD, NeedSpec, Road, Scenario, Triage
 from hadr_dispatch.world import FREEING, LOSS, World
 
 Policy = Callable[[Observation], Sequence[Order]]
@@ -109,6 +109,8 @@ WEIGHTS = Weights()
 def triage(seen: Observation, weights: Weights = WEIGHTS) -> Sequence[Order]:
     """Sends each idle unit where most lives are at stake for each tick it takes; beds and roads are weighed too."""
     orders: list[Order] = list(_turned_away(seen))
+    crews = [unit for unit in seen.units if unit.kind == "crew" and unit.doing == "idle"]
+    saved = {road.name: _saved(seen, road, weights) for road in seen.roads if road.work and crews}
     while True:
         busy = {order.unit: order.target for order in orders if order.kind == "assign"}
         options = [
@@ -116,7 +118,7 @@ def triage(seen: Observation, weights: Weights = WEIGHTS) -> Sequence[Order]:
             for unit in seen.units
             if unit.doing == "idle" and unit.id not in busy
             for target, _ in _targets(seen, unit)
-            if (worth := _worth(seen, unit, target, busy, weights)) > 0
+            if (worth := _worth(seen, unit, target, busy, saved, weights)) > 0
         ]
         if not options:
             return [*orders, *_supplies(seen)]
@@ -142,10 +144,12 @@ def _turned_away(seen: Observation) -> Iterator[Order]:
             yield Order("recall", unit.id, reason="only people who can wait are trapped here")
 
 
-def _worth(seen: Observation, unit: Unit, target: str, busy: Mapping[str, str], weights: Weights) -> int:
+def _worth(
+    seen: Observation, unit: Unit, target: str, busy: Mapping[str, str], saved: Mapping[str, int], weights: Weights
+) -> int:
     """Hundredths of a life for each tick that the unit is bound, if it is sent there now; 0: not worth it."""
     if unit.kind == "crew":
-        return _road_worth(seen, unit, target, weights)
+        return _road_worth(seen, unit, target, saved)
     file = seen.file(target)
     if file is None:
         return _bed_worth(seen, unit, target, busy)
@@ -206,19 +210,22 @@ def _bed_worth(seen: Observation, unit: Unit, hospital: str, busy: Mapping[str, 
     return 100_000 // (1 + ticks + 4 * short)
 
 
-def _road_worth(seen: Observation, unit: Unit, name: str, weights: Weights) -> int:
-    """What opening a road saves everybody who waits, in ticks to the nearest hospital, for each tick of work."""
+def _road_worth(seen: Observation, unit: Unit, name: str, saved: Mapping[str, int]) -> int:
+    """What opening a road saves for each tick of the way there and of work."""
     road = seen.road(name)
     ways = [ticks for place in road.between if (ticks := seen.ticks(unit, place)) is not None] if road else []
-    if not road or not ways:
-        return 0
+    return saved[name] * 100 // (min(ways) + road.work) if road and ways else 0
+
+
+def _saved(seen: Observation, road: Road, weights: Weights) -> int:
+    """What opening the road saves everybody who waits, in ticks to the nearest hospital."""
     opened = replace(seen, roads=tuple(replace(each, work=0) if each == road else each for each in seen.roads))
     saved = 1
     for place in seen.scenario.places:
         there = [file.believed for file in seen.files if file.place == place.name and not file.closed]
         waiting = sum(weights.red * each.red + weights.yellow * each.yellow for each in there) + 20
         saved += waiting * (_reach(seen, place.name, weights) - _reach(opened, place.name, weights))
-    return saved * 100 // (min(ways) + road.work)
+    return saved
 
 
 def _reach(seen: Observation, place: str, weights: Weights) -> int:

@@ -104,16 +104,16 @@ def _is_wanted(seen: Observation, unit: Unit) -> bool:
     """Is there something that an idle unit could do, and nobody of its kind does? By what is believed."""
     if unit.patients:
         return any(seen.ticks(unit, hospital.name) is not None for hospital in seen.hospitals)
+    orders = [Order("assign", unit.id, road.name, "?") for road in seen.roads if road.work]
     if unit.kind == "truck":
-        there = [need.place for need in seen.needs if not seen.assigned(need.place)]
-        return any(seen.ticks(unit, place) is not None for place in there) and any(w or s for _, w, s in seen.stock)
-    targets = [road.name for road in seen.roads if road.work]
-    if unit.kind != "crew":
-        targets = [file.id for file in seen.files if not file.closed and _needs(file.believed, unit.kind)]
+        loads = ((need, water, 1 - water) for need in seen.needs for water in (0, 1))
+        orders = [Order("send_supplies", unit.id, need.place, "?", *load) for need, *load in loads]
+    elif unit.kind != "crew":
+        files = (file for file in seen.files if not file.closed and _needs(file.believed, unit.kind))
+        orders = [Order("assign", unit.id, file.id, "?") for file in files]
     return any(
-        not any(each.kind == unit.kind for each in seen.assigned(target))
-        and verdict(seen, Order("assign", unit.id, target, "?")).accepted
-        for target in targets
+        not any(each.kind == unit.kind for each in seen.assigned(order.target)) and verdict(seen, order).accepted
+        for order in orders
     )
 
 
