@@ -106,3 +106,35 @@ Feature: The drills
       | 0    | A1   | I02      |
       | 1    | A2   | I02      |
     Then its faults are 0 refused, 2 duplicate, 26 ticks idle
+
+  Scenario Outline: DRILL-8: a truck stands idle while wanted as long as it could bring what a place asks for; <what>
+    Given a world of this map
+      """
+      id = "TRY"
+      title = "Try"
+      briefing = "Try."
+      ticks = 8
+      places = [
+        { name = "Ward", x = 0, y = 0, beds = 1 },
+        { name = "Depot", x = 50, y = 0, water = <water>, shelter = 9 },
+        { name = "Camp", x = 99, y = 0 },
+      ]
+      roads = [
+        { between = ["Ward", "Depot"], ticks = 1 },
+        { between = ["Depot", "Camp"], ticks = 1, work = <work> },
+      ]
+      units = [{ id = "T1", kind = "truck", at = "Depot" }, { id = "T2", kind = "truck", at = "Ward" }]
+      needs = [{ tick = 2, place = "Camp", water = 5, shelter = 0 }]
+      """
+    When these orders are given to the end
+      | tick   | unit | target | water |
+      | <tick> | T1   | Camp   | 5     |
+    Then its faults are 0 refused, 0 duplicate, <idle> ticks idle
+
+    Examples: two trucks, and a need known from tick 2 on
+      | what                                  | water | work | tick | idle |
+      | nobody is sent in time                | 5     | 0    | 8    | 12   |
+      | one is sent after two ticks           | 9     | 0    | 4    | 4    |
+      | some of it is in stock                | 4     | 0    | 8    | 12   |
+      | nothing that is asked for is in stock | 0     | 0    | 8    | 0    |
+      | no road is open                       | 5     | 99   | 8    | 0    |

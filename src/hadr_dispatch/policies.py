@@ -63,14 +63,14 @@ def _supplies(seen: Observation) -> Iterator[Order]:
     for unit in seen.units:
         if unit.kind != "truck" or unit.doing != "idle":
             continue
-        loads = [load for need in seen.needs if need.place not in taken for load in _loads(seen, unit, need)]
-        if loads:
-            _, place, water, shelter = min(loads)
+        options = [load for need in seen.needs if need.place not in taken for load in loads(seen, unit, need)]
+        if options:
+            _, place, water, shelter = min(options)
             taken.add(place)
             yield Order("send_supplies", unit.id, place, "in need", water, shelter)
 
 
-def _loads(seen: Observation, unit: Unit, need: NeedSpec) -> Iterator[tuple[int, str, int, int]]:
+def loads(seen: Observation, unit: Unit, need: NeedSpec) -> Iterator[tuple[int, str, int, int]]:
     """(ticks, place, water, shelter) of what the truck could bring there from each depot."""
     for depot, in_stock, shelters in seen.stock:
         first, last = seen.ticks(unit, depot), seen.ticks(Unit("", "truck", depot), need.place)
@@ -109,8 +109,8 @@ WEIGHTS = Weights()
 def triage(seen: Observation, weights: Weights = WEIGHTS) -> Sequence[Order]:
     """Sends each idle unit where most lives are at stake for each tick it takes; beds and roads are weighed too."""
     orders: list[Order] = list(_turned_away(seen))
-    crews = [unit for unit in seen.units if unit.kind == "crew" and unit.doing == "idle"]
-    saved = {road.name: _saved(seen, road, weights) for road in seen.roads if road.work and crews}
+    crew_idle = any(unit.kind == "crew" and unit.doing == "idle" for unit in seen.units)
+    saved = {road.name: _saved(seen, road, weights) for road in seen.roads if road.work and crew_idle}
     while True:
         busy = {order.unit: order.target for order in orders if order.kind == "assign"}
         options = [

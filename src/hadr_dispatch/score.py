@@ -3,7 +3,7 @@
 It reads a world's log and its state, never what somebody says they did.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import cast
@@ -12,7 +12,7 @@ from hadr_agent.provider import Usage
 from hadr_dispatch.observation import Observation, Unit
 from hadr_dispatch.orders import Order, order_of, verdict
 from hadr_dispatch.plan import Picture
-from hadr_dispatch.policies import RULES
+from hadr_dispatch.policies import RULES, loads
 from hadr_dispatch.scenario import Kind, Scenario
 from hadr_dispatch.world import Result, World
 
@@ -104,17 +104,17 @@ def _is_wanted(seen: Observation, unit: Unit) -> bool:
     """Is there something that an idle unit could do, and nobody of its kind does? By what is believed."""
     if unit.patients:
         return any(seen.ticks(unit, hospital.name) is not None for hospital in seen.hospitals)
-    orders = [Order("assign", unit.id, road.name, "?") for road in seen.roads if road.work]
+    return any(all(each.kind != unit.kind for each in seen.assigned(target)) for target in _tasks(seen, unit))
+
+
+def _tasks(seen: Observation, unit: Unit) -> Iterator[str]:
+    """The targets where an idle unit without patients could do something now."""
     if unit.kind == "truck":
-        loads = ((need, water, 1 - water) for need in seen.needs for water in (0, 1))
-        orders = [Order("send_supplies", unit.id, need.place, "?", *load) for need, *load in loads]
-    elif unit.kind != "crew":
-        files = (file for file in seen.files if not file.closed and _needs(file.believed, unit.kind))
-        orders = [Order("assign", unit.id, file.id, "?") for file in files]
-    return any(
-        not any(each.kind == unit.kind for each in seen.assigned(order.target)) and verdict(seen, order).accepted
-        for order in orders
-    )
+        yield from (need.place for need in seen.needs if any(loads(seen, unit, need)))
+    else:
+        files = (file.id for file in seen.files if not file.closed and _needs(file.believed, unit.kind))
+        targets = (road.name for road in seen.roads if road.work) if unit.kind == "crew" else files
+        yield from (each for each in targets if verdict(seen, Order("assign", unit.id, each, "?")).accepted)
 
 
 def _needs(believed: Picture, kind: Kind) -> bool:
