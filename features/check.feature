@@ -45,14 +45,18 @@ Feature: Commands that check and compare many
       | 1     | else "{}"             | else ""               | _replayable_args |
 
   Scenario Outline: CHECK-4: <signal> ends a comparison in one line, and its processes with it
-    When hadr-dispatch eval is run on 2 processes, and <signal> reaches <whom>
+    When hadr-dispatch eval is run on 2 processes, and <signal> reaches <whom> <moment>
     Then the command ends with 130
     And it complains with the one line "hadr-dispatch: interrupted"
     And no process of it is left
 
     Examples:
-      | signal  | whom                  |
-      | Ctrl-C  | all of its processes  |
-      | Ctrl-C  | the first one alone   |
-      | SIGTERM | all of its processes  |
-      | SIGTERM | the first one alone   |
+      | signal  | whom                 | moment                      |
+      | Ctrl-C  | all of its processes | as the first of them starts |
+      | Ctrl-C  | the first one alone  | as the first of them starts |
+      | SIGTERM | all of its processes | as the first of them starts |
+      | SIGTERM | the first one alone  | as the first of them starts |
+      | Ctrl-C  | all of its processes | while they work             |
+      | Ctrl-C  | the first one alone  | while they work             |
+      | SIGTERM | all of its processes | while they work             |
+      | SIGTERM | the first one alone  | while they work             |

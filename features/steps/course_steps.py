@@ -159,6 +159,7 @@ def step_hang(context: Context, count: int) -> None:
         )
 
 
+LONG_EVAL = [program("hadr-dispatch"), "eval", "--seeds", "0-2999", "--jobs", "2"]
 SIGNALS = {"Ctrl-C": signal.SIGINT, "SIGTERM": signal.SIGTERM}
 
 
@@ -177,7 +178,7 @@ def stopped(context: Context, command: list[str], name: str, whom: str, begun: C
         until = time.monotonic() + SECONDS
         while not begun(process.pid):
             assert time.monotonic() < until, "expected its work to begin, found none"
-            time.sleep(0.05)
+            time.sleep(0.001)
         (os.killpg if whom.startswith("all") else os.kill)(process.pid, SIGNALS[name])
         out, err = process.communicate(timeout=SECONDS)
     finally:
@@ -193,10 +194,18 @@ def step_interrupt(context: Context, name: str, whom: str) -> None:
     stopped(context, command, name, whom, lambda _: any(path.exists() for path in begun))
 
 
-@when("hadr-dispatch eval is run on 2 processes, and {name} reaches {whom}")
+@when("hadr-dispatch eval is run on 2 processes, and {name} reaches {whom} as the first of them starts")
+def step_interrupt_start(context: Context, name: str, whom: str) -> None:
+    stopped(context, LONG_EVAL, name, whom, lambda pid: bool(processes(pid)))
+
+
+@when("hadr-dispatch eval is run on 2 processes, and {name} reaches {whom} while they work")
 def step_interrupt_eval(context: Context, name: str, whom: str) -> None:
-    command = [program("hadr-dispatch"), "eval", "--seeds", "0-2999", "--jobs", "2"]
-    stopped(context, command, name, whom, lambda pid: len(processes(pid)) > 1)
+    def begun(pid: int) -> bool:
+        time.sleep(0.5 * (len(processes(pid)) > 1))
+        return len(processes(pid)) > 1
+
+    stopped(context, LONG_EVAL, name, whom, begun)
 
 
 @when("hadr-course check is run on {path} with {seconds:d} seconds")

@@ -10,14 +10,16 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import warnings
 from collections.abc import Generator
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, InvalidStateError, ProcessPoolExecutor
 
 SECONDS = 10
 """How long a cluster may take to answer."""
 
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 _MOST = 61  # processes: more, Windows does not wait for
 
 
@@ -46,23 +48,40 @@ def workers(jobs: int | None, cluster: str | None) -> Generator[Executor]:
         with _dask(cluster) as executor:
             yield executor
         return
-    # Ctrl-C and SIGTERM reach the processes too, which would each print a traceback.
+    threading.excepthook = _thread_failed
     with ProcessPoolExecutor(min(jobs or os.cpu_count() or 1, _MOST), initializer=_die_of_interrupts) as pool:
         try:
+            _hold_interrupts(True)  # the processes take this over, until they say what an interrupt does there
+            try:
+                pool.submit(bool)  # the first work starts them
+            finally:
+                _hold_interrupts(False)
             yield pool
         except BrokenExecutor as error:
             raise WorkersError("a worker process died; try again, with fewer of them by --jobs") from error
         except BaseException:
-            threading.excepthook = lambda _: None  # the pool's own thread may find its work cancelled, and say so
-            pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():
                 child.terminate()
+            pool.shutdown(cancel_futures=True)  # to its end: at exit, Python would wake a thread that is just leaving
             raise
 
 
+def _thread_failed(args: threading.ExceptHookArgs) -> None:
+    """When a pool is interrupted, its own thread may find its work cancelled already, and would say so."""
+    if not issubclass(args.exc_type, InvalidStateError):
+        threading.__excepthook__(args)
+
+
+def _hold_interrupts(held: bool) -> None:
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_BLOCK if held else signal.SIG_UNBLOCK, _INTERRUPTS)
+
+
 def _die_of_interrupts() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
+    """In each process: Ctrl-C at a terminal reaches it too, and would print a traceback beside the command's line."""
+    for number in _INTERRUPTS:
         signal.signal(number, signal.SIG_DFL)
+    _hold_interrupts(False)
 
 
 @contextlib.contextmanager
